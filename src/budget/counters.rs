@@ -91,10 +91,12 @@ impl Budget {
             Resource::Time,
             Limit::of_time("requestMilliseconds", time),
             || {
-                format!(
-                    "the request exceeded its time limit ({time:?}); nothing was \
-                 written"
-                )
+                let outcome = if self.0.limits.writes {
+                    "; nothing was written"
+                } else {
+                    ""
+                };
+                format!("the request exceeded its time limit ({time:?}){outcome}")
             },
         )
     }
@@ -198,6 +200,13 @@ impl Budget {
         }
         let before = self.0.response_bytes.fetch_max(bytes, Relaxed);
         self.hold_response(bytes.saturating_sub(before))
+    }
+
+    /// Forgets the bytes of a response that was abandoned, and releases their memory. Work that was
+    /// done for it stays counted.
+    pub(crate) fn abandon_response(&self) {
+        self.0.response_bytes.store(0, Relaxed);
+        self.0.response_share.clear();
     }
 
     /// Takes memory for the response, which is held until it is sent.

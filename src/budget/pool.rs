@@ -83,6 +83,12 @@ impl Share {
         self.bytes.load(Relaxed)
     }
 
+    /// Returns all memory of the share. No other thread may use the share meanwhile.
+    pub(crate) fn clear(&self) {
+        let held = self.bytes.swap(0, Relaxed);
+        self.pool.0.bytes.fetch_sub(counted(held), Relaxed);
+    }
+
     /// Takes memory that is already allocated, beyond the limit if necessary.
     pub fn add(&self, bytes: usize) {
         self.hold(bytes);
@@ -136,6 +142,10 @@ mod tests {
         assert!(one.take(1).is_err(), "there is no room");
         drop(response);
         one.take(1).expect("there is room");
+        one.clear();
+        assert_eq!((one.held(), pool.held()), (0, 0));
+        one.take(SMALL + 30).expect("there is room");
+        assert_eq!(pool.held(), 30);
         drop(one);
         assert_eq!(pool.held(), 0);
     }

@@ -21,7 +21,7 @@ pub use bulk::test::test_document;
 pub use bulk::update::{Bulk, Changes, bulk, bulk_documents};
 pub use catalog::collections::{Collection, collections};
 pub use catalog::drop::drop_collection;
-pub use catalog::names::{is_there, names};
+pub use catalog::names::{NearNames, are_stored, is_there, names, near_names};
 pub use catalog::scan::{Foreign, Scan, Scanned};
 pub use changes::cursor::{ChangeCursor, ChangePosition, changes_cursor};
 pub use changes::feed::{ChangeFollower, ChangesObserver, FollowFrom, FollowedChange};

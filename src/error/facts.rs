@@ -60,6 +60,8 @@ pub struct Facts {
     pub operation: Option<usize>,
     /// The expected and the stored version of the document.
     pub versions: Option<Versions>,
+    /// The GraphQL mutation that would avoid the error. A hint of the response has it.
+    pub remedy: Option<String>,
     /// Detail for the log only.
     pub(super) detail: Option<String>,
 }

@@ -246,6 +246,15 @@ impl Error {
         self.with(|facts| facts.limit = facts.limit.or(Some(limit)))
     }
 
+    /// Adds the mutation that would avoid the error to the facts.
+    #[must_use]
+    pub fn with_remedy(self, mutation: Option<String>) -> Self {
+        if mutation.is_none() {
+            return self;
+        }
+        self.with(|facts| facts.remedy = mutation)
+    }
+
     /// Adds the operation of a JSON Patch, counted from 0, to the facts and in front of the
     /// message.
     #[must_use]

@@ -371,6 +371,22 @@ pub const SWEEP_TIME: Duration = Duration::from_millis(50);
 pub const CLUSTER_SWEEP_TIME: Duration = Duration::from_secs(2);
 /// Collections that are searched for among documents to list the names of collections.
 pub const NAMES_LOOKED_AT_MAX: usize = 1_000;
+/// Hints of one response.
+pub const HINTS_MAX: usize = 5;
+/// Bytes of a response that is examined for hints.
+pub const HINTED_RESPONSE_BYTES_MAX: usize = 64 * 1024;
+/// Fields of a query, and keys or ids in a list, that are examined for hints.
+pub const HINTED_LOOKUPS_MAX: usize = 10;
+/// Time for the hints of one response.
+pub const HINT_TIME_MAX: Duration = Duration::from_secs(1);
+/// Documents of a collection below which a hint suggests no index.
+pub const UNINDEXED_DOCUMENTS_MAX: usize = 100;
+/// Names of collections that a hint suggests.
+pub const SIMILAR_NAMES_MAX: usize = 3;
+/// Pairs of the catalog that are read to suggest names of collections.
+pub const NAMES_PAIRS_MAX: usize = 4_096;
+/// Characters of a name that is compared with others.
+pub const NAME_COMPARED_CHARACTERS_MAX: usize = 64;
 /// Estimated bytes of decoded values that are kept with a snapshot. No request counts them, and each
 /// request can keep another snapshot alive.
 pub const SNAPSHOT_CACHE_BYTES_MAX: usize = 128 * 1024;

@@ -52,6 +52,7 @@ pub fn router_with(
     let graphql = GraphQlOptions {
         scope,
         introspection: options.introspection,
+        hints: options.hints,
         bounds: options.bounds,
     };
     let graphql = GraphQl::with_options(database.clone(), graphql);

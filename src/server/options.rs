@@ -30,6 +30,8 @@ pub struct ServeOptions {
     pub batch_max: Option<usize>,
     /// Whether introspection queries are allowed.
     pub introspection: bool,
+    /// Whether responses to queries have hints.
+    pub hints: bool,
     /// Whether clients may create and drop indexes and drop collections.
     pub admin: bool,
     /// Who may send requests, and which.
@@ -53,6 +55,7 @@ impl ServeOptions {
             cors_origins: Vec::new(),
             batch_max: None,
             introspection: true,
+            hints: true,
             admin: true,
             access: Access::default(),
             tls: None,

@@ -339,7 +339,8 @@ fn budgets_are_made_in_one_place() {
             .split("#[cfg(test)]\nmod tests {")
             .next()
             .unwrap_or_default();
-        // `RequestBudget` wraps a budget and has constructors with the same names.
+        // `RequestBudget` wraps a budget and has constructors with the same names, which
+        // `each_request_has_one_budget` checks.
         let code = code.replace("RequestBudget::", "");
         let makes = layer != "budget" && code.contains("Budget::new(");
         let requests = (code.contains("Budget::of_request(")
@@ -354,11 +355,48 @@ fn budgets_are_made_in_one_place() {
     assert!(wrong.is_empty(), "they make budgets: {wrong:#?}");
 }
 
+/// A request may pass through several functions and both executors, with one budget. So each of these
+/// functions makes a budget once, and no function that one of them calls makes another.
+#[test]
+fn each_request_has_one_budget() {
+    const MAKERS: [(&str, &str); 5] = [
+        ("src/graphql/execute/filter_text.rs", "read_filter"),
+        // One attempt of a mutation.
+        ("src/graphql/execute/service.rs", "mutate"),
+        ("src/graphql/execute/service.rs", "query"),
+        ("src/graphql/execute/service.rs", "request_budget"),
+        // One response of a subscription.
+        ("src/graphql/execute/service.rs", "respond_to_change"),
+    ];
+    let mut makers = Vec::new();
+    for (_, path, code) in sources() {
+        let code = code
+            .split("#[cfg(test)]\nmod tests {")
+            .next()
+            .unwrap_or_default();
+        for makes in [
+            "RequestBudget::new(",
+            "RequestBudget::of_mutation(",
+            ".request_budget(allowed",
+        ] {
+            for (at, _) in code.match_indices(makes) {
+                let before = &code[..at];
+                let function = before.rsplit("fn ").next().unwrap_or_default();
+                let function = function.split(['(', '<']).next().unwrap_or_default();
+                makers.push((path.display().to_string(), function.to_owned()));
+            }
+        }
+    }
+    makers.sort();
+    let expected = MAKERS.map(|(path, function)| (path.to_owned(), function.to_owned()));
+    assert_eq!(makers, expected);
+}
+
 /// Functions whose work is proportional to client input or stored data take a budget, or a value
 /// that contains one.
 #[test]
 fn work_that_clients_can_make_large_takes_a_budget() {
-    const WORK: [(&str, &str); 36] = [
+    const WORK: [(&str, &str); 38] = [
         ("src/document/jsonpath/mod.rs", "pub fn select<"),
         ("src/document/filter/mod.rs", "pub fn holds<"),
         ("src/document/filter/mod.rs", "pub fn passes("),
@@ -381,6 +419,11 @@ fn work_that_clients_can_make_large_takes_a_budget() {
             "pub async fn bulk_documents(",
         ),
         ("src/database/query/mod.rs", "pub async fn documents("),
+        (
+            "src/database/query/index_hint.rs",
+            "pub async fn missing_index(",
+        ),
+        ("src/database/catalog/names.rs", "pub async fn near_names("),
         ("src/database/query/mod.rs", "pub async fn matching("),
         (
             "src/database/query/plan/access_path/mod.rs",

@@ -113,6 +113,15 @@ await check('errors are shown with their path and code', async () => {
   await screenshot('error');
   await type(TYPED);
 });
+await check('hints for an empty result are shown', async () => {
+  await type('query Hinted { document(id: "countries/FRA") { value } }');
+  const { data, extensions } = await run();
+  assert.deepEqual(data, { document: null });
+  assert.deepEqual(extensions.hints.map(({ code, path }) => [code, path]), [['GLOBAL_ID', ['document']]]);
+  await page.locator('.graphiql-response').getByText('"GLOBAL_ID"').waitFor();
+  await screenshot('hint');
+  await type(TYPED);
+});
 await check('the errors of a subscription are shown as those of a query', async () => {
   await type('subscription Refused { changes(after: "no cursor") { key } }');
   await page.getByRole('button', { name: /^Execute query/ }).click();

@@ -90,7 +90,7 @@ pub(crate) async fn refused(
 async fn replace_overwrites_any_value() {
     for (before, change, path, after) in [
         ("1", "2", r#""""#, "2"),
-        ("1", "[]", "null", "[]"),
+        ("1", "[]", "[]", "[]"),
         (r#"{"a":{"b":[1,2]}}"#, "5", r#"["a"]"#, r#"{"a":5}"#),
         (
             r#"{"a":5}"#,
@@ -170,12 +170,12 @@ async fn replace_rejects_impossible_paths() {
 
 async fn replace_of_the_whole_document_creates_it() {
     let client = client().await;
-    let data = client.data(REPLACE, r#"{"d":{"a":[1]}}"#).await;
+    let data = client.data(REPLACE, r#"{"d":{"a":[1]},"p":""}"#).await;
     assert_eq!(data["replaceDocument"]["value"], json!({"a": [1]}));
     assert_stored(&client, 1, r#"{"a":[1]}"#).await;
     let collections = client.data("{ collections { count } }", NONE).await;
     assert_eq!(collections["collections"], json!([{"count": 1}]));
-    client.data(REPLACE, r#"{"d":null}"#).await;
+    client.data(REPLACE, r#"{"d":null,"p":[]}"#).await;
     assert_stored(&client, 1, "null").await;
     let collections = client.data("{ collections { count } }", NONE).await;
     assert_eq!(collections["collections"], json!([{"count": 1}]));

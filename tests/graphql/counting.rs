@@ -142,7 +142,7 @@ async fn variables_are_planned_like_literals() {
 }
 
 async fn several_documents_of_one_request_share_a_snapshot() {
-    let client = client().await;
+    let client = client().await.without_hints();
     for id in ["1", "2", "3"] {
         client.insert(id, r#"{"a": 1}"#).await;
     }

@@ -36,6 +36,7 @@ mod finding;
 mod following;
 mod formats;
 mod from_end;
+mod hints;
 mod indexing;
 mod indexing_large;
 #[path = "../store_conformance/injected.rs"]
@@ -47,6 +48,7 @@ mod log_size;
 mod model;
 mod names;
 mod nodes;
+mod one_budget;
 mod operations;
 mod partial;
 mod patching;

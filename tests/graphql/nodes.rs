@@ -147,7 +147,7 @@ async fn malformed_ids_are_errors_at_their_position() {
 }
 
 async fn nodes_are_read_together_and_limited() {
-    let client = client().await;
+    let client = client().await.without_hints();
     for id in ["1", "2", "3"] {
         client.insert(id, "[1, 2]").await;
     }

@@ -264,7 +264,7 @@ async fn patches_are_atomic() {
     let message = refused(PATCH, "{}", "[]", r#"["a"]"#, "NOT_FOUND").await;
     assert!(message.contains("\"/a\""), "{message}");
     assert_eq!(
-        client().await.error(PATCH, r#"{"d":[]}"#).await.0,
+        client().await.error(PATCH, r#"{"d":[],"p":""}"#).await.0,
         "NOT_FOUND"
     );
 }

@@ -131,6 +131,18 @@ impl Client {
         }
     }
 
+    /// A client of the same database whose responses have no hints.
+    pub(crate) fn without_hints(&self) -> Self {
+        let options = GraphQlOptions {
+            hints: false,
+            ..GraphQlOptions::default()
+        };
+        Self {
+            graphql: GraphQl::with_options(self.database.clone(), options),
+            ..self.clone()
+        }
+    }
+
     /// The whole response, as text. `variables` is the JSON text of an object.
     pub(crate) async fn text(&self, query: &str, variables: impl Display) -> String {
         self.named(query, None, variables).await.1

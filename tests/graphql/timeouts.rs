@@ -37,6 +37,8 @@ async fn without_time_nothing_is_read_or_written() {
         let (code, message) = client.error(query, NONE).await;
         assert_eq!(code, "TIMEOUT");
         assert!(message.contains("0ns"), "{message}");
+        let is_mutation = query.starts_with("mutation");
+        assert_eq!(message.contains("written"), is_mutation, "{message}");
     }
     let after = client.counts();
     assert_eq!(
@@ -65,6 +67,10 @@ async fn long_reads_stop_at_the_time_limit() {
     let (code, message) = client.error("{ document(id: 1) { value } }", NONE).await;
     assert_eq!(code, "TIMEOUT");
     assert!(message.contains("60ms"), "{message}");
+    assert!(
+        !message.contains("written"),
+        "a query writes nothing: {message}"
+    );
     // Each batch takes at least its duration, so at most three of thirteen are read on any machine.
     let read = client.counts().pairs - before.pairs;
     assert!(read < leaves / 2, "{read} pairs, of {leaves}");

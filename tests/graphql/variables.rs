@@ -14,6 +14,10 @@ cases!(
         json_lists_accept_a_single_value,
         defaults_apply_to_omitted_variables_but_not_to_null,
         arguments_with_an_omitted_variable_use_their_default,
+        mutations_reject_paths_in_variables_without_a_value,
+        mutations_reject_keys_and_filters_in_variables_without_a_value,
+        mutations_reject_null_paths,
+        targets_of_skipped_fields_need_no_value,
         many_variables_are_matched_in_one_pass,
         variables_of_unknown_types_are_rejected,
     ]
@@ -177,6 +181,191 @@ async fn arguments_with_an_omitted_variable_use_their_default() {
         client.data(query, NONE).await["insertDocument"]["collection"],
         json!("D")
     );
+}
+
+/// A document and a copy of it, which mutations in which a variable has no value must not change.
+async fn unchanged(cases: &[(&str, &str, &str)]) {
+    let client = client().await;
+    let document = r#"{"a":[1,2],"b":{"c":3}}"#;
+    client.insert("1", document).await;
+    client.insert("2", document).await;
+    for (query, variables, told) in cases {
+        let (code, message) = client.error(query, variables).await;
+        assert_eq!(code, "BAD_USER_INPUT", "{query} {variables}: {message}");
+        assert!(message.contains(told), "{query} {variables}: {message}");
+        for id in ["1", "2"] {
+            assert_eq!(client.stored(id).await, document, "{query} {variables}");
+        }
+        let data = client.data("{ collections { name count } }", NONE).await;
+        assert_eq!(data["collections"], json!([{"name": "D", "count": 2}]));
+    }
+}
+
+async fn mutations_reject_paths_in_variables_without_a_value() {
+    for given in ["{}", r#"{"p": null}"#] {
+        unchanged(&[
+            (
+                "mutation($p: Path) { deleteDocument(id: 1, path: $p) { deleted } }",
+                given,
+                "`$p` in the argument `path` of `deleteDocument`",
+            ),
+            (
+                "mutation($p: Path) { replaceDocument(id: 1, path: $p, document: 0) { key } }",
+                given,
+                "`$p` in the argument `path` of `replaceDocument`",
+            ),
+            (
+                "mutation($p: Path) { mergeDocument(id: 1, path: $p, patch: null) { key } }",
+                given,
+                "$p",
+            ),
+            (
+                "mutation($p: Path) { patchDocument(id: 1, path: $p, patch: [{op: \"remove\", path: \"/a\"}]) { key } }",
+                given,
+                "$p",
+            ),
+            (
+                "mutation($p: Path) { copyDocument(id: 3, from: {id: 1, path: $p}) { key } }",
+                given,
+                "`$p` in the argument `from` of `copyDocument`",
+            ),
+            (
+                "mutation($p: Path) { copyDocument(id: 2, path: $p, from: {id: 1, path: \"/a\"}) { key } }",
+                given,
+                "$p",
+            ),
+            (
+                "mutation($p: Path) { updateDocuments(where: {}, everything: true, set: [{at: \"$.a\", from: {id: 1, path: $p}}]) { changed } }",
+                given,
+                "`$p` in the argument `set` of `updateDocuments`",
+            ),
+            (
+                "mutation($p: JSON) { deleteDocument(id: 1, path: [\"b\", $p]) { deleted } }",
+                given,
+                "$p",
+            ),
+            (
+                "mutation($p: Path) { ...F } fragment F on Mutation { ... on Mutation { deleteDocument(id: 1, path: $p) { deleted } } }",
+                given,
+                "$p",
+            ),
+            (
+                "mutation($p: Path, $no: Boolean!) { a: deleteDocument(id: 3) { deleted } deleteDocument(id: 1, path: $p) @skip(if: $no) { deleted } }",
+                &given.replace('{', r#"{"no": false,"#).replace(",}", "}"),
+                "$p",
+            ),
+        ])
+        .await;
+    }
+    let client = client().await;
+    client.insert("1", r#"{"a":1,"b":2}"#).await;
+    // The default of a variable is a value, and the fields of the result only read.
+    let query = "mutation($p: Path = \"/a\", $read: Path) {
+        deleteDocument(id: 1, path: $p) { document { value(path: $read) } }
+    }";
+    let data = client.data(query, NONE).await;
+    let document = json!({"document": {"value": {"b": 2}}});
+    assert_eq!(data["deleteDocument"], document);
+    let (_, message) = client.error(query, r#"{"p": null}"#).await;
+    assert!(message.contains("$p"), "{message}");
+    let whole = client.mutate("deleteDocument(id: 1) { deleted }").await;
+    assert_eq!(whole["deleteDocument"]["deleted"], json!(true));
+}
+
+async fn mutations_reject_keys_and_filters_in_variables_without_a_value() {
+    for given in ["{}", r#"{"v": null}"#] {
+        unchanged(&[
+            (
+                "mutation($v: DocumentKeyFilter) { takeDocuments(first: 9, keys: $v) { key } }",
+                given,
+                "`$v` in the argument `keys` of `takeDocuments`",
+            ),
+            (
+                "mutation($v: ID) { deleteDocuments(where: {}, keys: {gte: 1, lt: $v}) { changed } }",
+                given,
+                "`$v` in the argument `keys` of `deleteDocuments`",
+            ),
+            (
+                "mutation($v: [ID!]) { deleteDocuments(where: {}, keys: {gte: 1, in: $v}) { changed } }",
+                given,
+                "$v",
+            ),
+            (
+                "mutation($v: DocumentFilter) { deleteDocuments(where: {at: \"$.b.c\", eq: 3, not: $v}) { changed } }",
+                given,
+                "`$v` in the argument `where` of `deleteDocuments`",
+            ),
+            (
+                "mutation($v: String) { updateDocuments(where: {all: [{at: \"$.b.c\", gt: 0, startsWith: $v}]}, unset: [\"$.a\"]) { changed } }",
+                given,
+                "$v",
+            ),
+        ])
+        .await;
+    }
+    unchanged(&[(
+        "mutation($v: JSON) { deleteDocuments(where: {at: \"$.b.c\", gt: 0, lt: $v}) { changed } }",
+        "{}",
+        "$v",
+    )])
+    .await;
+    // A test with null compares with null.
+    let client = client().await;
+    client.insert("1", r#"{"a":null}"#).await;
+    client.insert("2", r#"{"a":1}"#).await;
+    let query = "mutation($v: JSON) { deleteDocuments(where: {at: \"$.a\", eq: $v}) { changed } }";
+    let data = client.data(query, r#"{"v": null}"#).await;
+    assert_eq!(data["deleteDocuments"]["changed"], json!(1));
+    assert_eq!(client.stored("2").await, r#"{"a":1}"#);
+}
+
+async fn mutations_reject_null_paths() {
+    let place = "mutation($from: DocumentPlace!) { copyDocument(id: 3, from: $from) { key } }";
+    unchanged(&[
+        (
+            "mutation { deleteDocument(id: 1, path: null) { deleted } }",
+            NONE,
+            "`path` is null",
+        ),
+        (
+            "mutation { replaceDocument(id: 1, path: null, document: 0) { key } }",
+            NONE,
+            "`path` is null",
+        ),
+        (
+            "mutation { incrementDocument(id: 1, path: null) { key } }",
+            NONE,
+            "`path` is null",
+        ),
+        (
+            "mutation { copyDocument(id: 3, from: {id: 1, path: null}) { key } }",
+            NONE,
+            "the argument `from`",
+        ),
+        (
+            place,
+            r#"{"from": {"id": 1, "path": null}}"#,
+            "the argument `from`",
+        ),
+    ])
+    .await;
+    let client = client().await;
+    client.insert("1", "{\"a\":1}").await;
+    let data = client.data(place, r#"{"from": {"id": 1}}"#).await;
+    assert_eq!(data["copyDocument"]["key"], json!("3"));
+    let read = "{ document(id: 1, path: null) { value(path: \"/a\") } }";
+    assert_eq!(client.data(read, NONE).await["document"]["value"], json!(1));
+}
+
+async fn targets_of_skipped_fields_need_no_value() {
+    let client = client().await;
+    client.insert("1", r#"{"a":1}"#).await;
+    let query = "mutation($p: Path, $all: Boolean!) {
+        deleteDocument(id: 1, path: $p) @include(if: $all) { deleted }
+        incrementDocument(id: 1, path: \"/a\") { value }
+    }";
+    let data = client.data(query, r#"{"all": false}"#).await;
+    assert_eq!(data, json!({"incrementDocument": {"value": {"a": 2}}}));
 }
 
 async fn many_variables_are_matched_in_one_pass() {

@@ -10,6 +10,7 @@ mod coding;
 mod cors;
 mod crash;
 mod headers;
+mod hints;
 mod hostile_connections;
 mod hosts;
 mod http2;

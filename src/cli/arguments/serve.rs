@@ -61,6 +61,9 @@ pub(crate) struct Serve {
     /// and documentation; a gateway's _service and /schema.graphql still work
     #[arg(long)]
     pub(crate) no_introspection: bool,
+    /// Leave out extensions.hints of responses, which names mistakes that can explain an empty result
+    #[arg(long)]
+    pub(crate) no_hints: bool,
     /// Omit the mutations that create and drop indexes and drop collections from the schema; the
     /// commands for these still work
     #[arg(long)]

@@ -63,6 +63,7 @@ async fn serve_store(store: &StoreLocation, arguments: Serve) -> Done {
         cors_origins: arguments.cors_origins,
         batch_max: arguments.batch_max,
         introspection: !arguments.no_introspection,
+        hints: !arguments.no_hints,
         admin: !arguments.no_admin,
         access,
         tls,

@@ -48,13 +48,28 @@ pub(crate) async fn count(read: &dyn Read, collection: &str) -> Result<i64> {
 /// # Errors
 /// Errors of the store.
 pub async fn collections(read: &dyn Read) -> Result<Vec<Collection>> {
+    first_collections(read, usize::MAX).await
+}
+
+/// As [`collections`], from the first batches of pairs that have at least `pairs_max` pairs.
+///
+/// # Errors
+/// Errors of the store.
+pub(crate) async fn first_collections(
+    read: &dyn Read,
+    pairs_max: usize,
+) -> Result<Vec<Collection>> {
     let (begin, end) = Family::counts();
     let mut found = Vec::new();
     let mut batches = Batches::new(read, begin, end);
-    while let Some(pairs) = batches.next().await? {
+    let mut taken = 0;
+    while taken < pairs_max
+        && let Some(pairs) = batches.next().await?
+    {
         for (key, value) in pairs.iter() {
             take(&mut found, key, value);
         }
+        taken += pairs.len();
     }
     let held = found
         .into_iter()

@@ -1,20 +1,22 @@
-//! Error messages of queries that exceed a limit: they suggest an index.
+//! Suggestions of indexes: in the errors of queries that exceed a limit, and for hints.
 
 use super::aggregate::covered::CoveredScan;
 use super::aggregate::request::AggregateQuery;
-use super::page::{Order, Stopped};
+use super::page::{Order, Select, Stopped};
 use super::plan::access_path::QueryPlan;
 use super::plan::column::ColumnBounds;
 use super::plan::conjuncts::flatten;
 use super::plan::implication::implied;
 use super::search::{Indexes, Search};
-use crate::budget::Steps;
+use crate::budget::{Budget, Steps};
+use crate::database::catalog::collections::count;
 use crate::database::index::definition::{Index, IndexPath, State};
 use crate::document::filter::{Condition, Filter};
 use crate::document::json::write_string;
 use crate::document::jsonpath::{Query, SimpleStep};
 use crate::error::{Error, Limit, Result};
-use crate::limits::{INDEX_PATHS_MAX, SORTED_IDS_MAX};
+use crate::limits::{INDEX_PATHS_MAX, SORTED_IDS_MAX, UNINDEXED_DOCUMENTS_MAX};
+use crate::store::Read;
 
 /// What a query makes of the documents that match.
 #[derive(Clone, Copy)]
@@ -33,7 +35,7 @@ pub(crate) fn past_bound(
     indexes: &Indexes,
     stopped: &Stopped,
 ) -> Error {
-    let advice = advice(search, plan, goal, indexes, stopped);
+    let (advice, remedy) = advice(search, plan, goal, indexes, stopped);
     let (limit, reached) = match stopped {
         Stopped::Documents => (
             Limit::new("scannedDocuments", search.scan_max),
@@ -57,16 +59,94 @@ pub(crate) fn past_bound(
             ),
         ),
     };
-    Error::too_complex(limit, format!("{reached}, and there are more: {advice}"))
+    let message = format!("{reached}, and there are more: {advice}");
+    Error::too_complex(limit, message).with_remedy(remedy)
 }
 
+/// Returns the mutation that creates an index for the filter of a query that no index serves. None
+/// if no index can serve it, or if the collection has few documents, so that no index is needed.
+///
+/// # Errors
+/// Errors of the store and of the budget.
+pub async fn missing_index(
+    read: &dyn Read,
+    budget: &Budget,
+    select: &Select,
+) -> Result<Option<String>> {
+    if select.filter.is_empty() || !select.keys.is_all() {
+        return Ok(None);
+    }
+    let count = count(read, &select.collection).await?;
+    if usize::try_from(count).is_ok_and(|count| count < UNINDEXED_DOCUMENTS_MAX) {
+        return Ok(None);
+    }
+    let search = Search::new(
+        read,
+        budget,
+        &select.collection,
+        &select.filter,
+        select.scan_max,
+        String::new(),
+    );
+    let indexes = search.indexes(true).await?;
+    let plan = search.plan(&indexes).await?;
+    let missing = |steps: &Steps<'_>| {
+        let is_ordered = !select.order.is_by_id();
+        let is_served =
+            !plan.ways.is_empty() || is_ordered && plan.track(&select.order, steps).is_some();
+        if is_served {
+            return Ok(None);
+        }
+        let paths = paths(&plan.conjuncts, &select.order, &indexes.ready, steps);
+        if paths.is_empty() || same_index(&plan, &paths, indexes.all(), steps).is_some() {
+            return Ok(None);
+        }
+        let field = creation(&search, &paths, &indexes);
+        steps.check().map(|()| Some(mutation(&field)))
+    };
+    budget.compute(missing).await
+}
+
+/// The field of `Mutation` that creates an index on these paths.
+fn creation(search: &Search<'_>, paths: &[Query], indexes: &Indexes) -> String {
+    let on: Vec<String> = paths.iter().map(|path| quoted(path.text())).collect();
+    format!(
+        "createIndex(collection: {}, name: {}, on: [{}])",
+        quoted(search.collection),
+        quoted(&free_name(paths, indexes)),
+        on.join(", ")
+    )
+}
+
+/// The operation with a field that creates an index.
+fn mutation(creation: &str) -> String {
+    format!("mutation {{ {creation} {{ name state }} }}")
+}
+
+/// Returns the index that is on these paths and has the documents of the query.
+fn same_index<'i>(
+    plan: &QueryPlan<'_>,
+    paths: &[Query],
+    mut indexes: impl Iterator<Item = &'i Index>,
+    steps: &Steps<'_>,
+) -> Option<&'i Index> {
+    let conjuncts: Vec<&Filter> = plan.conjuncts.iter().collect();
+    indexes.find(|index| {
+        let on = index.on.iter().map(|path| Some(path.steps()));
+        let filter = index.filter.as_ref();
+        on.eq(paths.iter().map(|path| path.simple()))
+            && filter.is_none_or(|filter| implied(&conjuncts, filter.filter(), steps))
+    })
+}
+
+/// Returns what to do, and the mutation that does it.
 fn advice(
     search: &Search<'_>,
     plan: &QueryPlan<'_>,
     goal: Goal<'_>,
     indexes: &Indexes,
     stopped: &Stopped,
-) -> String {
+) -> (String, Option<String>) {
     let steps = Steps::of(search.budget);
     let paths = match goal {
         Goal::Page(order) => paths(&plan.conjuncts, order, &indexes.ready, &steps),
@@ -74,41 +154,35 @@ fn advice(
     };
     let remedy = &search.remedy;
     if matches!(stopped, Stopped::LeftOut(_)) {
-        return "no index can serve it; request less, or use another order".to_owned();
+        let advice = "no index can serve it; request less, or use another order";
+        return (advice.to_owned(), None);
     }
     if paths.is_empty() {
-        return format!("no index can serve this query; {remedy}");
+        return (format!("no index can serve this query; {remedy}"), None);
     }
-    let conjuncts: Vec<&Filter> = plan.conjuncts.iter().collect();
-    let same = |index: &&Index| {
-        let on = index.on.iter().map(|path| Some(path.steps()));
-        let filter = index.filter.as_ref();
-        on.eq(paths.iter().map(|path| path.simple()))
-            && filter.is_none_or(|filter| implied(&conjuncts, filter.filter(), &steps))
-    };
-    if let Some(index) = indexes.others.iter().find(same) {
+    if let Some(index) = same_index(plan, &paths, indexes.others.iter(), &steps) {
         let name = &index.name;
-        return match index.state {
+        let advice = match index.state {
             State::Building => format!("the index {name:?}, which would help, is being built"),
             State::Ready | State::Failed => {
                 format!("the index {name:?}, which would help, has failed; {remedy}")
             }
         };
+        return (advice, None);
     }
-    if indexes.ready.iter().any(|index| same(&index)) {
-        return format!("the existing indexes do not help further; {remedy}");
+    if same_index(plan, &paths, indexes.ready.iter(), &steps).is_some() {
+        let advice = format!("the existing indexes do not help further; {remedy}");
+        return (advice, None);
     }
-    let on: Vec<String> = paths.iter().map(|path| quoted(path.text())).collect();
+    let creation = creation(search, &paths, indexes);
     let use_of = if serves(search, goal, &paths, &steps) {
         "serves this query"
     } else {
         "helps"
     };
-    format!(
-        "createIndex(collection: {}, name: {}, on: [{}]) would create an index that {use_of}; or {remedy}",
-        quoted(search.collection),
-        quoted(&free_name(&paths, indexes)),
-        on.join(", ")
+    (
+        format!("{creation} would create an index that {use_of}; or {remedy}"),
+        Some(mutation(&creation)),
     )
 }
 
@@ -276,10 +350,7 @@ fn column(condition: &Condition, steps: &Steps<'_>) -> Option<ColumnBounds> {
 /// Derives an index name that no index of the collection has.
 fn free_name(paths: &[Query], indexes: &Indexes) -> String {
     let name = name(paths);
-    let is_free = |name: &String| {
-        let mut all = indexes.ready.iter().chain(&indexes.others);
-        all.all(|index| index.name != *name)
-    };
+    let is_free = |name: &String| indexes.all().all(|index| index.name != *name);
     let numbered = (2_u64..).map(|number| format!("{name}_{number}"));
     let mut names = std::iter::once(name.clone()).chain(numbered);
     names.find(is_free).unwrap_or(name)

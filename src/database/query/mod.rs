@@ -24,6 +24,7 @@ pub use aggregate::{
     AggregateQuery, AggregatedPath, Aggregation, Group, GroupOrder, ValueSummary, aggregate,
 };
 pub use entries::held::HeldEntry;
+pub use index_hint::missing_index;
 pub use key_set::{KeySet, KeyTests, check_listed};
 pub use page::{DocumentPage, Order, OrderBy, Page, PageRow, Position, Select, Total, UsedIndexes};
 pub use portion::{Portion, portion};

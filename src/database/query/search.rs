@@ -53,6 +53,12 @@ pub(crate) struct Indexes {
     pub(crate) others: Vec<Index>,
 }
 
+impl Indexes {
+    pub(crate) fn all(&self) -> impl Iterator<Item = &Index> {
+        self.ready.iter().chain(&self.others)
+    }
+}
+
 impl<'q> Search<'q> {
     pub(crate) fn new(
         read: &'q dyn Read,

@@ -34,16 +34,19 @@ pub struct GraphQlOptions {
     pub scope: SchemaScope,
     /// Whether introspection is allowed.
     pub introspection: bool,
+    /// Whether responses to queries have hints.
+    pub hints: bool,
     /// The limits of a request.
     pub bounds: Bounds,
 }
 
-/// All operations, introspection, and the documented default limits.
+/// All operations, introspection, hints, and the documented default limits.
 impl Default for GraphQlOptions {
     fn default() -> Self {
         Self {
             scope: SchemaScope::default(),
             introspection: true,
+            hints: true,
             bounds: Bounds::DEFAULT,
         }
     }

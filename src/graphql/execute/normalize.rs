@@ -125,7 +125,8 @@ fn add(
     fields.push(field);
 }
 
-fn is_skipped(directives: &[Positioned<Directive>], variables: &Variables) -> bool {
+/// Whether `@skip` or `@include` excludes a selection.
+pub(super) fn is_skipped(directives: &[Positioned<Directive>], variables: &Variables) -> bool {
     directives.iter().any(|directive| {
         let condition = match directive.node.get_argument("if").map(|value| &value.node) {
             Some(Input::Boolean(value)) => *value,

@@ -9,7 +9,11 @@ use bytes::Bytes;
 use futures::future::BoxFuture;
 use tokio::time::{Instant, timeout_at};
 
+use super::allowed::Allowed;
+use super::change_targets::check_targets;
 use super::failures::{conflict, error_response, log, out_of_time, refusal, undone};
+use super::hints::empty::may_be_empty;
+use super::hints::{QueryAnswer, with_hints};
 use super::interface::{GraphQlOptions, GraphQlResponse, Methods};
 use super::operation::{IdleOperation, Operation};
 use super::planned;
@@ -57,43 +61,12 @@ struct ServiceParts {
     schema: PhylloSchema,
     operations: PreparedQueries,
     persisted: PersistedQueries,
+    /// Whether responses to queries have hints.
+    hints: bool,
     pool: Pool,
     bounds: Bounds,
     changes: ChangeSchema,
     live: Arc<LiveQueries>,
-}
-
-/// The deadline of a request, and the size limit of its response in bytes.
-#[derive(Clone, Copy)]
-struct Allowed {
-    deadline: Instant,
-    response_bytes: usize,
-}
-
-impl Allowed {
-    /// The limits from `bounds`, or the remaining ones of a batch if these are lower.
-    fn of(request: &Request, bounds: &Bounds) -> Self {
-        let deadline = Instant::now() + bounds.request_time;
-        let response_bytes = bounds.response_bytes;
-        match request.left {
-            None => Self {
-                deadline,
-                response_bytes,
-            },
-            Some(left) => Self {
-                deadline: deadline.min(left.deadline),
-                response_bytes: response_bytes.min(left.response_bytes),
-            },
-        }
-    }
-
-    /// The bounds with the response limit of this request.
-    fn bounds(self, bounds: &Bounds) -> Bounds {
-        Bounds {
-            response_bytes: self.response_bytes,
-            ..*bounds
-        }
-    }
 }
 
 /// The outcome of one execution of a mutation.
@@ -117,6 +90,7 @@ impl GraphQl {
         let GraphQlOptions {
             scope,
             introspection,
+            hints,
             bounds,
         } = options;
         let pool = Pool::new(bounds.held_bytes);
@@ -125,6 +99,7 @@ impl GraphQl {
             schema: PhylloSchema::new(scope, Purpose::Execute, &bounds),
             operations: PreparedQueries::new(scope, introspection, &bounds),
             persisted: PersistedQueries::new(),
+            hints,
             live: Arc::new(LiveQueries::new(pool.clone())),
             pool,
             bounds,
@@ -190,9 +165,9 @@ impl GraphQl {
         report: &mut RequestStats,
     ) -> GraphQlResponse {
         match (ty, methods) {
-            (OperationType::Query, _) => {
-                GraphQlResponse::Executed(self.0.query(operation, allowed, report).await)
-            }
+            (OperationType::Query, _) => GraphQlResponse::Executed(
+                self.0.query(operation, allowed, report, self.0.hints).await,
+            ),
             // Boxed, so that it does not enlarge the futures of queries.
             (OperationType::Mutation, Methods::All) => {
                 GraphQlResponse::Executed(Box::pin(self.mutation(operation, allowed, report)).await)
@@ -277,7 +252,7 @@ impl GraphQl {
                     let (inner, operation) = (inner.clone(), idle.operation());
                     Box::pin(async move {
                         let mut report = RequestStats::default();
-                        inner.query(operation, allowed(), &mut report).await
+                        inner.query(operation, allowed(), &mut report, false).await
                     })
                 };
                 let live = &self.0.live;
@@ -375,7 +350,10 @@ impl ServiceParts {
         };
         check_uses(document, selected, &variables, &self.bounds)?;
         let once_only = match ty {
-            OperationType::Mutation => once_only(&request).map(Arc::new),
+            OperationType::Mutation => {
+                check_targets(document, selected, &variables, self.operations.types())?;
+                once_only(&request).map(Arc::new)
+            }
             OperationType::Query | OperationType::Subscription => None,
         };
         let operation = Operation {
@@ -418,15 +396,39 @@ impl ServiceParts {
         operation: Operation,
         allowed: Allowed,
         report: &mut RequestStats,
+        hints: bool,
     ) -> Vec<u8> {
+        let request_budget = self.request_budget(allowed);
         if let Some(plan) = &operation.plan {
-            let answer = self.query_directly(plan, &operation.variables, allowed, report);
+            let answer = self.query_directly(plan, &operation.variables, &request_budget, report);
             if let Some(answer) = answer.await {
-                return answer;
+                if !hints || !answer.may_be_empty {
+                    return answer.json;
+                }
+                return Box::pin(self.hinted(answer, &operation, &request_budget, report)).await;
             }
+            request_budget.abandon_response();
         }
+        let asked = hints.then(|| operation.clone());
         // Boxed, so that it does not enlarge the futures of planned queries.
-        Box::pin(self.query_generally(operation, allowed, report)).await
+        let answer = Box::pin(self.query_generally(operation, &request_budget, report)).await;
+        match asked {
+            Some(asked) if answer.may_be_empty => {
+                Box::pin(self.hinted(answer, &asked, &request_budget, report)).await
+            }
+            _ => answer.json,
+        }
+    }
+
+    async fn hinted(
+        &self,
+        answer: QueryAnswer,
+        operation: &Operation,
+        request_budget: &RequestBudget,
+        report: &RequestStats,
+    ) -> Vec<u8> {
+        let database = self.database.observed(report.store.clone());
+        with_hints(answer, operation, &database, request_budget).await
     }
 
     /// Executes a plan; none if the general executor must run the query.
@@ -434,37 +436,48 @@ impl ServiceParts {
         &self,
         plan: &Plan,
         variables: &Coerced,
-        allowed: Allowed,
+        request_budget: &RequestBudget,
         report: &mut RequestStats,
-    ) -> Option<Vec<u8>> {
-        let request_budget = self.request_budget(allowed);
+    ) -> Option<QueryAnswer> {
         let database = self.database.observed(report.store.clone());
-        let execution = planned::execute(plan, variables, &database, &request_budget);
-        let Ok(answer) = timeout_at(allowed.deadline, execution).await else {
-            return Some(undone(
-                &[server_error(&out_of_time(&request_budget))],
+        let execution = planned::execute(plan, variables, &database, request_budget);
+        let deadline = request_budget.budget().deadline();
+        let Ok(answer) = timeout_at(deadline, execution).await else {
+            let error = out_of_time(request_budget);
+            return Some(QueryAnswer::without_hints(undone(
+                &[server_error(&error)],
                 report,
-            ));
+            )));
         };
         if let Some(passed) = request_budget.passed() {
-            return Some(undone(&[server_error(passed)], report));
+            let undone = undone(&[server_error(passed)], report);
+            return Some(QueryAnswer::without_hints(undone));
         }
-        let WrittenResponse { data, errors } = answer?;
+        let WrittenResponse {
+            data,
+            errors,
+            may_be_empty,
+        } = answer?;
         report.planned = true;
         report.note(&errors);
         log(&errors);
-        Some(complete(data, &errors))
+        Some(QueryAnswer {
+            json: complete(data, &errors),
+            errors,
+            may_be_empty,
+        })
     }
 
     async fn query_generally(
         &self,
         operation: Operation,
-        allowed: Allowed,
+        request_budget: &Arc<RequestBudget>,
         report: &mut RequestStats,
-    ) -> Vec<u8> {
+    ) -> QueryAnswer {
         let operation = operation.ready();
         let execute = |request| async move { self.schema.execute(request).await };
-        self.query_with(operation, allowed, report, execute).await
+        self.query_with(operation, request_budget, report, execute)
+            .await
     }
 
     /// The response to one change of a subscription.
@@ -478,35 +491,41 @@ impl ServiceParts {
         let execute = |request: async_graphql::Request| async move {
             self.changes.execute(request.data(change)).await
         };
-        self.query_with(operation, allowed, &mut report, execute)
-            .await
+        let request_budget = self.request_budget(allowed);
+        let answer = self.query_with(operation, &request_budget, &mut report, execute);
+        answer.await.json
     }
 
     /// Executes a query in one snapshot. `execute` executes the request against a schema.
     async fn query_with<F: Future<Output = Response>>(
         &self,
         operation: Operation,
-        allowed: Allowed,
+        request_budget: &Arc<RequestBudget>,
         report: &mut RequestStats,
         execute: impl FnOnce(async_graphql::Request) -> F,
-    ) -> Vec<u8> {
+    ) -> QueryAnswer {
         let loads = LoadQueue::default();
-        let request_budget = self.request_budget(allowed);
         let database = self.database.observed(report.store.clone());
-        let session = Session::query(&database, &loads, &request_budget);
+        let session = Session::query(&database, &loads, request_budget);
         let execution = Batcher::new(execute(operation.request(session)), loads);
-        let Ok(response) = timeout_at(allowed.deadline, execution).await else {
-            return undone(&[server_error(&out_of_time(&request_budget))], report);
+        let deadline = request_budget.budget().deadline();
+        let Ok(response) = timeout_at(deadline, execution).await else {
+            let error = out_of_time(request_budget);
+            return QueryAnswer::without_hints(undone(&[server_error(&error)], report));
         };
         if let Some(passed) = request_budget.passed() {
-            return undone(&[server_error(passed)], report);
+            return QueryAnswer::without_hints(undone(&[server_error(passed)], report));
         }
         report.note(&response.errors);
         log(&response.errors);
-        let answer = write(Some(&response.data), &response.errors);
-        match request_budget.budget().check_response(answer.len()) {
-            Ok(()) => answer,
-            Err(error) => undone(&[server_error(&error)], report),
+        let json = write(Some(&response.data), &response.errors);
+        if let Err(error) = request_budget.budget().check_response(json.len()) {
+            return QueryAnswer::without_hints(undone(&[server_error(&error)], report));
+        }
+        QueryAnswer {
+            json,
+            may_be_empty: may_be_empty(&response),
+            errors: response.errors,
         }
     }
 
@@ -573,6 +592,8 @@ impl ServiceParts {
         Ok(Decision::Commit(Mutated::LruCache(answer)))
     }
 
+    /// The budget of one request, or of one response of a subscription. Both executors use the same
+    /// one.
     fn request_budget(&self, allowed: Allowed) -> Arc<RequestBudget> {
         let bounds = allowed.bounds(&self.bounds);
         Arc::new(RequestBudget::new(&bounds, &self.pool, allowed.deadline))

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Context, Object, SelectionField, SimpleObject};
+use async_graphql::{Context, InputType, Object, SelectionField, SimpleObject, Value};
 
 use super::document::Document;
 use super::entry_reads::EntryReads;
@@ -26,7 +26,6 @@ use crate::limits::{HELD_PER_ID_BYTE, SCAN_DOCUMENTS_DEFAULT, SCAN_DOCUMENTS_MAX
 use crate::store::Read;
 
 /// The arguments of the field `documents`.
-#[derive(Default)]
 pub(crate) struct DocumentsRequest {
     pub(crate) collection: String,
     pub(crate) filter: Option<FilterInput>,
@@ -62,7 +61,38 @@ pub(crate) struct QueryPlanObject {
     pub(crate) total_count_reason: Option<&'static str>,
 }
 
+/// The request of a field without arguments.
+impl Default for DocumentsRequest {
+    fn default() -> Self {
+        Self {
+            collection: "D".to_owned(),
+            filter: None,
+            keys: None,
+            order: None,
+            page: AskedPage::default(),
+            scan_limit: None,
+        }
+    }
+}
+
 impl DocumentsRequest {
+    /// Sets an argument. None if it is invalid.
+    pub(crate) fn set(&mut self, name: &str, argument: Value) -> Option<()> {
+        match name {
+            "collection" => self.collection = parsed(argument)?,
+            "where" => self.filter = parsed(argument)?,
+            "keys" => self.keys = parsed(argument)?,
+            "orderBy" => self.order = parsed(argument)?,
+            "first" => self.page.first = parsed(argument)?,
+            "after" => self.page.after = parsed(argument)?,
+            "last" => self.page.last = parsed(argument)?,
+            "before" => self.page.before = parsed(argument)?,
+            "scanLimit" => self.scan_limit = parsed(argument)?,
+            _ => return None,
+        }
+        Some(())
+    }
+
     /// Finds the documents, and reads what the selection needs from them in one batch.
     pub(crate) async fn find(self, context: &Context<'_>) -> Result<DocumentConnection> {
         let session = Session::of(context);
@@ -118,7 +148,7 @@ impl DocumentsRequest {
     }
 
     /// The query to run, and the digest that binds cursors to it.
-    async fn select(self, request_budget: &RequestBudget) -> Result<(Select, u64)> {
+    pub(crate) async fn select(self, request_budget: &RequestBudget) -> Result<(Select, u64)> {
         let read = read_documents(&self.collection, self.filter, self.keys, request_budget);
         let (filter, keys) = read.await?;
         let order = self.order.unwrap_or_default();
@@ -207,6 +237,10 @@ impl FoundDocuments {
         let keys = self.rows.iter().map(|row| row.position.id.clone());
         keys.map(|id| DocumentKey::new(&self.collection, id))
     }
+}
+
+fn parsed<T: InputType>(argument: Value) -> Option<T> {
+    T::parse(Some(argument)).ok()
 }
 
 /// A digest of the query, which binds its cursors to it.

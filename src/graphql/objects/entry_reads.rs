@@ -8,7 +8,7 @@ use crate::database::query::PageRow;
 use crate::database::{Answer, DocumentKey, ReadRequest, Value};
 use crate::document::leaf::Leaf;
 use crate::document::path::{Path, Place};
-use crate::key::{IndexValue, Rank};
+use crate::key::Rank;
 
 /// The column of an index that answers each read of a document, with its place.
 pub(crate) struct EntryReads<'c>(Vec<(usize, &'c Place)>);
@@ -30,24 +30,40 @@ impl<'c> EntryReads<'c> {
         reads.iter().map(column).collect::<Option<_>>().map(Self)
     }
 
-    /// The answers to the reads of all documents, from the entries of their rows. None if an entry
-    /// does not have a value: it is an object or an array.
+    /// The values that the reads of all documents find, from the entries of their rows. None if an
+    /// entry does not have a value: it is an object or an array.
+    pub(crate) fn values(
+        &self,
+        documents: &[Arc<DocumentKey>],
+        rows: &[PageRow],
+    ) -> Option<Vec<Option<Value>>> {
+        let mut found = Vec::with_capacity(rows.len() * self.0.len());
+        for (document, row) in documents.iter().zip(rows) {
+            let values = row.entry.as_ref()?.values();
+            for (column, place) in &self.0 {
+                let value = values.get(*column)?;
+                found.push(if value.rank() == Rank::Missing {
+                    None
+                } else {
+                    let leaf = value.stored_leaf()?;
+                    Some(Value::of_leaf(document.clone(), (*place).clone(), &leaf)?)
+                });
+            }
+        }
+        Some(found)
+    }
+
+    /// As [`EntryReads::values`], as answers to the reads.
     pub(crate) fn answers(
         &self,
         documents: &[Arc<DocumentKey>],
         rows: &[PageRow],
     ) -> Option<Vec<Answer>> {
-        let mut answers = Vec::with_capacity(rows.len() * self.0.len());
-        for (document, row) in documents.iter().zip(rows) {
-            let values = row.entry.as_ref()?.values();
-            for (column, place) in &self.0 {
-                answers.push(answer(document, place, values.get(*column)?)?);
-            }
-        }
-        Some(answers)
+        let values = self.values(documents, rows)?;
+        Some(values.into_iter().map(Answer::Value).collect())
     }
 
-    /// As [`EntryReads::answers`], as JSON. Nothing stored is null.
+    /// As [`EntryReads::values`], as JSON. Nothing stored is null.
     pub(crate) fn texts(&self, rows: &[PageRow]) -> Option<EntryTexts> {
         let mut texts = EntryTexts {
             text: Vec::with_capacity(8 * rows.len() * self.0.len()),
@@ -87,13 +103,4 @@ impl EntryTexts {
     pub(crate) fn bytes(&self) -> usize {
         self.text.capacity() + self.ends.capacity() * size_of::<usize>()
     }
-}
-
-fn answer(document: &Arc<DocumentKey>, place: &Place, value: &IndexValue) -> Option<Answer> {
-    if value.rank() == Rank::Missing {
-        return Some(Answer::Value(None));
-    }
-    let leaf = value.stored_leaf()?;
-    let value = Value::of_leaf(document.clone(), place.clone(), &leaf)?;
-    Some(Answer::Value(Some(value)))
 }

@@ -175,6 +175,11 @@ impl PreparedQueries {
         self.types.inputs()
     }
 
+    /// The types of the schema.
+    pub(crate) fn types(&self) -> &Types {
+        &self.types
+    }
+
     /// Rejects variables of unknown types, because validation panics on the default of a list of
     /// such a type.
     fn check_types(&self, document: &ExecutableDocument) -> Result<()> {

@@ -116,7 +116,7 @@ fn spliced_bytes(value: &Value) -> usize {
 }
 
 /// Truncates a message, which can quote client input, to [`ERROR_MESSAGE_BYTES_MAX`].
-fn bounded(message: &str) -> Cow<'_, str> {
+pub(super) fn bounded(message: &str) -> Cow<'_, str> {
     if message.len() <= ERROR_MESSAGE_BYTES_MAX {
         return Cow::Borrowed(message);
     }

@@ -88,7 +88,7 @@ fn write_literal(out: &mut Vec<u8>, value: &Value) -> Result<(), &'static str> {
 #[derive(Clone, Debug)]
 pub(crate) struct PathScalar(Value);
 
-/// The path of a value inside a document, as a list or as a JSON Pointer. In a list, a string is an object key and an integer is an array index: ["user", "jones", "group", 0]. A negative integer counts from the end of the array: -1 is the last element. In a JSON Pointer (RFC 6901), such as "/user/jones/group/0", a token of digits is an index if it is applied to an array, and a key if it is applied to an object. [], "" and null are the whole document.
+/// The path of a value inside a document, as a list or as a JSON Pointer. In a list, a string is an object key and an integer is an array index: ["user", "jones", "group", 0]. A negative integer counts from the end of the array: -1 is the last element. In a JSON Pointer (RFC 6901), such as "/user/jones/group/0", a token of digits is an index if it is applied to an array, and a key if it is applied to an object. [] and "" are the whole document, and so is null, except in arguments of mutations, which reject it.
 #[Scalar(name = "Path")]
 impl ScalarType for PathScalar {
     fn parse(value: Value) -> InputValueResult<Self> {

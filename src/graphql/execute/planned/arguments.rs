@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use async_graphql::{InputType, Name, Value};
+use async_graphql::{Name, Value};
 use async_graphql_value::Value as Input;
 
 use crate::document::path::Path;
@@ -122,24 +122,9 @@ impl<'p> PlanArguments<'p> {
 
     /// The request of a field `documents`.
     pub(super) fn documents(self, arguments: &[(Name, Input)]) -> Option<DocumentsRequest> {
-        let mut request = DocumentsRequest {
-            collection: "D".to_owned(),
-            ..DocumentsRequest::default()
-        };
+        let mut request = DocumentsRequest::default();
         for (name, argument) in arguments {
-            let argument = self.value(argument)?;
-            match name.as_str() {
-                "collection" => request.collection = parsed(argument)?,
-                "where" => request.filter = parsed(argument)?,
-                "keys" => request.keys = parsed(argument)?,
-                "orderBy" => request.order = parsed(argument)?,
-                "first" => request.page.first = parsed(argument)?,
-                "after" => request.page.after = parsed(argument)?,
-                "last" => request.page.last = parsed(argument)?,
-                "before" => request.page.before = parsed(argument)?,
-                "scanLimit" => request.scan_limit = parsed(argument)?,
-                _ => return None,
-            }
+            request.set(name, self.value(argument)?)?;
         }
         Some(request)
     }
@@ -153,10 +138,6 @@ impl<'p> PlanArguments<'p> {
     fn variable(self, name: &Name) -> Option<&'p Value> {
         self.0.values.get(name)
     }
-}
-
-fn parsed<T: InputType>(argument: Value) -> Option<T> {
-    T::parse(Some(argument)).ok()
 }
 
 /// The path in an element of a list; none if it is null or not a path.

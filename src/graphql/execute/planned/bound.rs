@@ -70,18 +70,6 @@ impl Bound<'_> {
         });
         requested.collect()
     }
-
-    /// The position of the root field, if there is only one and it is a page of documents.
-    pub(crate) fn only_page(&self) -> Option<usize> {
-        let fields = self.positions.iter().enumerate();
-        let mut fields = fields.filter(|(_, position)| position.around.is_none());
-        let (field, _) = fields.next()?;
-        let is_page = self
-            .lists
-            .iter()
-            .any(|list| list.position == field && matches!(list.of, ListOf::Documents { .. }));
-        (is_page && fields.next().is_none()).then_some(field)
-    }
 }
 
 /// The request for a bound read of a document.

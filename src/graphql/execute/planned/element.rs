@@ -31,6 +31,11 @@ enum ReadSource<'a> {
     },
     /// The values of index entries, from the number `first` on.
     Entries { page: &'a FoundPage, first: usize },
+    /// The values of index entries as they are stored, from the number `first` on.
+    Values {
+        values: &'a [Option<Value>],
+        first: usize,
+    },
     /// The part that a JSONPath query selected, and the reads below it.
     Selected {
         part: Value,
@@ -62,6 +67,10 @@ impl<'a> Element<'a> {
                 first: first + reads,
             },
             ElementAnswers::Entries(_) => ReadSource::Entries { page, first: reads },
+            ElementAnswers::Values(values) => ReadSource::Values {
+                values,
+                first: reads,
+            },
         };
         Self {
             bound,
@@ -93,7 +102,7 @@ impl<'a> Element<'a> {
                 let slice = loaded.slice(first + read)?;
                 slice.map(|slice| slice.kind()).transpose()?
             }
-            ReadSource::Entries { .. } => return Err(mismatch()),
+            ReadSource::Entries { .. } | ReadSource::Values { .. } => return Err(mismatch()),
             ReadSource::Selected { part, reads } => {
                 let part = part_at(part, reads, read)?;
                 part.map(|part| part.kind()).transpose()?
@@ -106,7 +115,7 @@ impl<'a> Element<'a> {
     pub(super) fn place(&self, read: usize) -> Result<Place> {
         let place = match &self.source {
             ReadSource::Loaded { loaded, first } => loaded.place(first + read)?,
-            ReadSource::Entries { .. } => None,
+            ReadSource::Entries { .. } | ReadSource::Values { .. } => None,
             ReadSource::Selected { part, reads } => {
                 part_at(part, reads, read)?.map(|part| part.place.clone())
             }
@@ -147,6 +156,11 @@ impl<'a> Element<'a> {
                 out.extend_from_slice(texts.get(first + read).ok_or_else(mismatch)?);
                 return Ok(());
             }
+            ReadSource::Values { values, first } => {
+                if let Some(value) = values.get(first + read).ok_or_else(mismatch)? {
+                    return value.slice().write_json(out, written).await;
+                }
+            }
             ReadSource::Selected { part, reads } => {
                 if let Some(part) = part_at(part, reads, read)? {
                     return part.slice().write_json(out, written).await;
@@ -178,6 +192,14 @@ impl<'a> Element<'a> {
                 (parts, above)
             }
             ReadSource::Entries { .. } => return Err(mismatch()),
+            ReadSource::Values { values, first } => {
+                let mut parts = Vec::with_capacity(reads.len());
+                for read in reads.iter().map(|read| first + read) {
+                    let value = values.get(read).ok_or_else(mismatch)?;
+                    parts.extend(value.as_ref().map(Value::picked));
+                }
+                (parts, above)
+            }
             ReadSource::Selected { part, reads: bound } => {
                 for read in reads {
                     values.extend(part_at(part, bound, *read)?);

@@ -3,9 +3,10 @@
 //! planned once for each text, and written directly into the response. It finds its pages first, and
 //! then reads in one batch.
 //!
-//! All other queries run in the general executor, `async_graphql`. If an argument is invalid, or a
-//! non-nullable field fails, the general executor runs the query again from the beginning. Both
-//! return the same response to the same query; tests/graphql/direct.rs compares them.
+//! All other queries run in the general executor, `async_graphql`. It also runs queries with an
+//! invalid argument, which is found before anything is read. A query that has begun to read stays
+//! here, so that nothing is read twice. Both executors return the same response to the same query
+//! (tests/graphql/direct.rs compares them), and draw from the same budget.
 
 mod arguments;
 mod bind;
@@ -91,15 +92,13 @@ async fn execute_lists(
     read: &dyn Read,
     request_budget: &RequestBudget,
 ) -> Result<Option<WrittenResponse>> {
-    let found = FoundPages::find(bound, arguments, read, request_budget).await;
-    let pages = match (found, bound.only_page()) {
-        (Ok(Some(pages)), _) => pages,
-        (Ok(None), _) => return Ok(None),
+    let pages = match FoundPages::find(bound, arguments, read, request_budget).await {
+        Ok(Some(pages)) => pages,
+        Ok(None) => return Ok(None),
         // A search can be long, so it is not repeated only to fail again.
-        (Err(error), Some(field)) => {
+        Err((field, error)) => {
             return Ok(Some(WrittenResponse::failed(bound, &error, field)));
         }
-        (Err(error), None) => return Err(error),
     };
     let requested = pages.requested(bound);
     let adjacent = AdjacentDocuments(read);

@@ -2,7 +2,7 @@
 
 use async_graphql::{PathSegment, ServerError};
 
-use super::bound::{Bound, ListOf, PositionKind, ResponsePosition, ResponseStep};
+use super::bound::{Bound, BoundList, ListOf, PositionKind, ResponsePosition, ResponseStep};
 use super::element::{Element, NULL};
 use super::found::{FoundPage, FoundPages};
 use super::selected::select;
@@ -22,6 +22,8 @@ pub(crate) struct WrittenResponse {
     /// `{"data":…`, without the closing brace.
     pub(crate) data: Vec<u8>,
     pub(crate) errors: Vec<ServerError>,
+    /// Whether a root field is null, or a page is empty.
+    pub(crate) may_be_empty: bool,
 }
 
 impl WrittenResponse {
@@ -30,6 +32,7 @@ impl WrittenResponse {
         Self {
             data: b"{\"data\":null".to_vec(),
             errors: vec![located(error, &bound.positions, position, 0)],
+            may_be_empty: true,
         }
     }
 }
@@ -56,6 +59,37 @@ struct CurrentList<'a> {
     end: usize,
 }
 
+/// The objects whose steps are being executed, from the outermost one. Each can be null.
+#[derive(Default)]
+struct OpenObjects(Vec<OpenObject>);
+
+struct OpenObject {
+    /// The step that began the object, and the first step after it.
+    begin: usize,
+    end: usize,
+    /// The length of the response before the object.
+    written: usize,
+}
+
+impl OpenObjects {
+    fn push(&mut self, object: OpenObject) {
+        self.close(object.begin);
+        self.0.push(object);
+    }
+
+    /// The innermost object that has this step.
+    fn around(&mut self, step: usize) -> Option<OpenObject> {
+        self.close(step);
+        self.0.pop()
+    }
+
+    /// Removes the objects that do not have this step.
+    fn close(&mut self, step: usize) {
+        let has = |object: &OpenObject| object.begin < step && step < object.end;
+        while self.0.pop_if(|object| !has(object)).is_some() {}
+    }
+}
+
 enum ListElements<'a> {
     Page(&'a FoundPage),
     Selected(QuerySelection),
@@ -72,6 +106,10 @@ impl<'a> PlanWriter<'a> {
         let mut errors = Vec::new();
         let mut element = Element::outside(self.bound, self.loaded);
         let mut current: Option<CurrentList<'a>> = None;
+        let mut open = OpenObjects::default();
+        let can_fail = |list: &BoundList<'_>| matches!(list.of, ListOf::Selected(_));
+        let lists_can_fail = self.bound.lists.iter().any(can_fail);
+        let mut may_be_empty = self.pages.has_empty();
         let (mut at, mut written) = (0, 0);
         loop {
             if let Some(list) = &mut current
@@ -108,12 +146,20 @@ impl<'a> PlanWriter<'a> {
                     end,
                 } => match element.kind(*read) {
                     Ok(Some(_)) => {
+                        if lists_can_fail {
+                            open.push(OpenObject {
+                                begin: at - 1,
+                                end: *end,
+                                written: before,
+                            });
+                        }
                         out.push(b'{');
                         continue;
                     }
                     Ok(None) => {
                         out.extend_from_slice(NULL);
                         at = *end;
+                        may_be_empty |= self.bound.positions[*position].around.is_none();
                         continue;
                     }
                     Err(error) => {
@@ -131,8 +177,22 @@ impl<'a> PlanWriter<'a> {
                     }
                 }
                 ResponseStep::Elements { list, end } => {
+                    let begun = Box::pin(self.list(*list, at, *end)).await;
+                    let list = match begun {
+                        Ok(list) => list,
+                        // A list cannot be null, so the object that has it is.
+                        Err(error) => {
+                            self.request_budget.check()?;
+                            let object = open.around(at - 1).ok_or(error.clone())?;
+                            out.truncate(object.written);
+                            out.extend_from_slice(NULL);
+                            at = object.end;
+                            let position = self.bound.lists[*list].position;
+                            errors.push(located(&error, &self.bound.positions, position, 0));
+                            continue;
+                        }
+                    };
                     out.push(b'[');
-                    let list = Box::pin(self.list(*list, at, *end)).await?;
                     if list.count == 0 {
                         out.push(b']');
                         at = *end;
@@ -156,7 +216,11 @@ impl<'a> PlanWriter<'a> {
             let positions = &self.bound.positions;
             errors.push(located(&error, positions, position, number));
         }
-        Ok(WrittenResponse { data: out, errors })
+        Ok(WrittenResponse {
+            data: out,
+            may_be_empty: may_be_empty || !errors.is_empty(),
+            errors,
+        })
     }
 
     /// Begins a list whose elements have these steps.

@@ -6,7 +6,7 @@ use async_graphql::{Context, ID, MaybeUndefined, MergedObject, Object};
 use bytes::Bytes;
 
 use super::append::AppendMutations;
-use super::arguments::{document_argument, in_argument, required_json};
+use super::arguments::{document_argument, in_argument, path_of_change, required_json};
 use super::bulk::BulkMutations;
 use super::deletion::DocumentDeletion;
 use super::dropped::CollectionMutations;
@@ -25,7 +25,7 @@ use crate::graphql::objects::document::Document;
 use crate::graphql::objects::filter::FilterInput;
 use crate::graphql::objects::indexes::IndexMutations;
 use crate::graphql::objects::located::Located;
-use crate::graphql::scalars::types::{Json, PathScalar, VersionScalar, path_argument};
+use crate::graphql::scalars::types::{Json, PathScalar, VersionScalar};
 use crate::store::Transaction;
 
 macro_rules! description {
@@ -35,7 +35,8 @@ macro_rules! description {
          Any error, even in a nullable nested field, rolls back the transaction, and `data` is \
          null. With `ifVersion` the operation fails with `VERSION_MISMATCH` unless the document \
          had that version before the operation; a document that does not exist never matches. A \
-         null `ifVersion` is ignored. JSON arguments are required but may be null: null is a \
+         null `ifVersion` is ignored. A null `path` is rejected, and so is a variable without a \
+         value in a path, in `keys` or in a filter: more would be changed than is meant. JSON arguments are required but may be null: null is a \
          valid document. Fields that change a document return the whole document; its `version` \
          is that of this commit, or the old one if nothing changed. A write to a document that \
          Phyllo has not written adds it to the catalog. With the HTTP header `Idempotency-Key` an \
@@ -152,7 +153,8 @@ impl DocumentMutations {
         #[graphql(default = "D", desc = "The collection that holds the document.")]
         collection: String,
     ) -> Result<Document> {
-        let change = Change::begin(context, collection, &id, None, None).await?;
+        let whole = PathScalar::default();
+        let change = Change::begin(context, collection, &id, Some(&whole), None).await?;
         let filter = matches.read(Session::of(context).request_budget()).await;
         let filter = filter.map_err(|error| in_argument("matches", error))?;
         let (transaction, budget, document, _) = change.target();
@@ -293,7 +295,7 @@ impl<'c> Change<'c> {
         if_version: Option<VersionScalar>,
     ) -> Result<Self> {
         let document = Arc::new(DocumentKey::new(collection, DocumentId::parse(id)?)?);
-        let path = path_argument(path)?;
+        let path = path_of_change(path)?;
         let session = Session::of(context);
         session.request_budget().check()?;
         let expected = match if_version {

@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use async_graphql::{Context, ID, InputObject};
 
-use super::arguments::in_argument;
+use super::arguments::{in_argument, path_of_change};
 use crate::budget::Reservation;
 use crate::database::{DocumentKey, ValueSource};
 use crate::document::id::DocumentId;
 use crate::error::Result;
 use crate::graphql::context::session::Session;
-use crate::graphql::scalars::types::{PathScalar, path_argument};
+use crate::graphql::scalars::types::PathScalar;
 use crate::key::Leaves;
 
 /// A place in a document. It fails with `NOT_FOUND` if nothing is stored there.
@@ -39,7 +39,7 @@ impl PlaceInput {
             let document = DocumentKey::new(&*self.collection, DocumentId::parse(&self.id)?)?;
             let source = ValueSource {
                 document: Arc::new(document),
-                path: path_argument(self.path.as_ref())?,
+                path: path_of_change(self.path.as_ref())?,
             };
             session.request_budget().places(1)?;
             source.read(session.transaction()?, memory).await

@@ -1,0 +1,134 @@
+//! Finds the empty results in the text of a response. Both executors write the same text.
+
+use std::borrow::Cow;
+
+use async_graphql::{PathSegment, Response, Value};
+
+use super::asked::{AskedField, AskedOperation};
+use crate::document::json::{Event, Reader};
+
+/// The members of an object in the response, with their texts.
+pub(super) struct ObjectMembers<'t>(Vec<(Cow<'t, str>, &'t str)>);
+
+impl<'t> ObjectMembers<'t> {
+    /// None if the text is no object.
+    pub(super) fn of(text: &'t str) -> Option<Self> {
+        let mut reader = Reader::new(text, usize::MAX);
+        let mut members = Vec::new();
+        if reader.next().ok()? != Event::BeginObject {
+            return None;
+        }
+        while let Some(member) = reader.next_member().ok()? {
+            members.push(member);
+        }
+        Some(Self(members))
+    }
+
+    pub(super) fn get(&self, name: &str) -> Option<&'t str> {
+        let mut members = self.0.iter();
+        let member = members.find(|(member, _)| member == name);
+        member.map(|(_, text)| *text)
+    }
+}
+
+/// The elements of an array. Empty if the text is no array.
+fn elements(text: &str) -> Vec<&str> {
+    let mut reader = Reader::new(text, usize::MAX);
+    let mut elements = Vec::new();
+    if matches!(reader.next(), Ok(Event::BeginArray)) {
+        while let Ok(Some(element)) = reader.next_element() {
+            elements.push(element);
+        }
+    }
+    elements
+}
+
+/// Whether a root field with this text found nothing.
+pub(super) fn is_empty(asked: AskedOperation<'_>, field: &AskedField<'_>, text: &str) -> bool {
+    match field.name {
+        "document" | "node" => text == "null",
+        "nodes" => !nulls(text).is_empty(),
+        "documents" | "aggregate" => has_nothing(asked, field, text),
+        _ => false,
+    }
+}
+
+/// Whether a page or a list of groups is empty.
+fn has_nothing(asked: AskedOperation<'_>, field: &AskedField<'_>, text: &str) -> bool {
+    let Some(members) = ObjectMembers::of(text) else {
+        return false;
+    };
+    let has = |name: &str, texts: &[&str]| {
+        let below = asked.below(field, name);
+        let mut found = below.iter().filter_map(|below| members.get(below.key));
+        found.any(|text| texts.contains(&text))
+    };
+    has("nodes", &["[]"])
+        || has("edges", &["[]"])
+        || has("groups", &["[]"])
+        || has("totalCount", &["0"])
+        || has("groupCount", &["0"])
+        || has_no_document(asked, field, &members)
+}
+
+/// Whether the only group has no document.
+fn has_no_document(
+    asked: AskedOperation<'_>,
+    field: &AskedField<'_>,
+    members: &ObjectMembers<'_>,
+) -> bool {
+    asked.below(field, "groups").iter().any(|groups| {
+        let text = members.get(groups.key).unwrap_or_default();
+        let [group] = elements(text)[..] else {
+            return false;
+        };
+        let group = ObjectMembers::of(group);
+        let counts = asked.below(groups, "count");
+        let mut counts = counts.iter();
+        group.is_some_and(|group| counts.any(|count| group.get(count.key) == Some("0")))
+    })
+}
+
+/// The numbers of the elements of a list that are null.
+pub(super) fn nulls(text: &str) -> Vec<usize> {
+    let elements = elements(text).into_iter().enumerate();
+    elements
+        .filter(|(_, element)| *element == "null")
+        .map(|(at, _)| at)
+        .collect()
+}
+
+/// Whether a response may have an empty result. Cheap, and true for each one that has.
+pub(crate) fn may_be_empty(response: &Response) -> bool {
+    let Value::Object(fields) = &response.data else {
+        return true;
+    };
+    !response.errors.is_empty() || fields.values().any(may_be_empty_field)
+}
+
+fn may_be_empty_field(value: &Value) -> bool {
+    match value {
+        Value::Null => true,
+        Value::List(elements) => elements.contains(&Value::Null),
+        Value::Object(members) => members.values().any(|member| match member {
+            Value::List(elements) => match &elements[..] {
+                [] => true,
+                [Value::Object(members)] => members.values().any(is_zero),
+                _ => false,
+            },
+            member => is_zero(member),
+        }),
+        _ => false,
+    }
+}
+
+fn is_zero(value: &Value) -> bool {
+    matches!(value, Value::Number(number) if number.as_u64() == Some(0))
+}
+
+/// The position of a root field in the response, or of an element of its list.
+pub(super) fn path(field: &AskedField<'_>, element: Option<usize>) -> Vec<PathSegment> {
+    let name = PathSegment::Field(field.key.to_owned());
+    let element = element.map(PathSegment::Index);
+    std::iter::once(name).chain(element).collect()
+}
