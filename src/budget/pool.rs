@@ -83,6 +83,13 @@ impl Share {
         self.bytes.load(Relaxed)
     }
 
+    /// Gives back `bytes` of what was taken.
+    pub fn give(&self, bytes: usize) {
+        let before = self.bytes.fetch_sub(bytes, Relaxed);
+        let uncounted = counted(before) - counted(before.saturating_sub(bytes));
+        self.pool.0.bytes.fetch_sub(uncounted, Relaxed);
+    }
+
     /// Takes memory that is already allocated, beyond the limit if necessary.
     pub fn add(&self, bytes: usize) {
         self.hold(bytes);
@@ -136,6 +143,11 @@ mod tests {
         assert!(one.take(1).is_err(), "there is no room");
         drop(response);
         one.take(1).expect("there is room");
+        one.take(40).expect("there is room");
+        one.give(60);
+        assert_eq!(pool.held(), 22);
+        one.give(SMALL + 20);
+        assert_eq!((pool.held(), one.held()), (0, 2));
         drop(one);
         assert_eq!(pool.held(), 0);
     }
