@@ -85,8 +85,14 @@ impl Share {
 
     /// Returns all memory of the share. No other thread may use the share meanwhile.
     pub(crate) fn clear(&self) {
-        let held = self.bytes.swap(0, Relaxed);
-        self.pool.0.bytes.fetch_sub(counted(held), Relaxed);
+        self.give(self.held());
+    }
+
+    /// Gives back `bytes` of what was taken.
+    pub fn give(&self, bytes: usize) {
+        let before = self.bytes.fetch_sub(bytes, Relaxed);
+        let uncounted = counted(before) - counted(before.saturating_sub(bytes));
+        self.pool.0.bytes.fetch_sub(uncounted, Relaxed);
     }
 
     /// Takes memory that is already allocated, beyond the limit if necessary.
@@ -142,6 +148,11 @@ mod tests {
         assert!(one.take(1).is_err(), "there is no room");
         drop(response);
         one.take(1).expect("there is room");
+        one.take(40).expect("there is room");
+        one.give(60);
+        assert_eq!(pool.held(), 22);
+        one.give(SMALL + 20);
+        assert_eq!((pool.held(), one.held()), (0, 2));
         one.clear();
         assert_eq!((one.held(), pool.held()), (0, 0));
         one.take(SMALL + 30).expect("there is room");

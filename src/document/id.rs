@@ -52,6 +52,28 @@ impl DocumentId {
         }
         Ok(Self::Text(text.to_owned()))
     }
+
+    /// Parses what string ids begin with, in the text form of an id. Empty text is the beginning of
+    /// every string.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the text is that of an integer or a versionstamp, which have no beginning.
+    /// As [`DocumentId::parse`].
+    pub fn parse_prefix(text: &str) -> Result<String> {
+        if text.is_empty() {
+            return Ok(String::new());
+        }
+        let kind = match Self::parse(text)? {
+            Self::Text(text) => return Ok(text),
+            Self::Integer(_) => "an integer",
+            Self::Versionstamp(_) => "a versionstamp",
+        };
+        Err(Error::bad_input(format!(
+            "{text} is the key of {kind}, and only keys that are strings can begin with a prefix. For \
+             the strings that begin with {text}, write a JSON string with its quotation marks: \
+             \"{text}\". For keys of {kind}, use `gte` and `lt`"
+        )))
+    }
 }
 
 /// The text form, which [`DocumentId::parse`] parses into the same id.
@@ -183,6 +205,33 @@ mod tests {
         ] {
             assert_eq!(DocumentId::parse(written).expect(written), id);
             assert_eq!(id.to_string(), written);
+        }
+    }
+
+    #[test]
+    fn prefixes_are_strings() {
+        for (written, prefix) in [
+            ("", ""),
+            ("2024-", "2024-"),
+            ("007", "007"),
+            ("-", "-"),
+            ("\"2024\"", "2024"),
+            ("\"\"", ""),
+            ("\"\\\"\"", "\""),
+            ("@00", "@00"),
+            ("\"@00000000000002f1000a0003\"", "@00000000000002f1000a0003"),
+        ] {
+            assert_eq!(DocumentId::parse_prefix(written).expect(written), prefix);
+        }
+        for (written, told) in [
+            ("2024", "2024 is the key of an integer"),
+            ("-5", "\"-5\""),
+            ("0", "`gte` and `lt`"),
+            ("@00000000000002f1000a0003", "a versionstamp"),
+            ("\"", "not a JSON string"),
+        ] {
+            let error = DocumentId::parse_prefix(written).expect_err(written);
+            assert!(error.message().contains(told), "{}", error.message());
         }
     }
 

@@ -169,10 +169,18 @@ pub const LISTED_KEYS_MAX: usize = 1_000;
 /// Index ranges that serve one `where`. A filter that needs more is answered by a scan of the
 /// documents.
 pub const SPANS_MAX: usize = 1_000;
-/// Documents that a scan without an index reads by default.
-pub const SCAN_DOCUMENTS_DEFAULT: usize = 1_000;
-/// Documents that a scan without an index reads at most.
-pub const SCAN_DOCUMENTS_MAX: usize = 100_000;
+/// Documents that a scan without an index reads by default. A request that asks for more is limited
+/// by its steps, its time and the memory for its result.
+pub const SCAN_DOCUMENTS_DEFAULT: usize = 10_000;
+/// Documents that a scan without an index reads for a live page, which is read again after each
+/// change.
+pub const LIVE_SCAN_DOCUMENTS_MAX: usize = 100_000;
+/// Ids that are read before the first document is examined for sorting. If there are more documents
+/// than may be examined, and not more than these, none is.
+pub const SORTED_IDS_AHEAD: usize = SCAN_DOCUMENTS_DEFAULT + 1;
+/// Documents found by equality that are sorted although an index provides the order. If there are
+/// more, the index is read in order.
+pub const SORTED_BEFORE_WALK_MAX: usize = 1_000;
 /// Documents that a scan reads in one round.
 pub const SCAN_BATCH_DOCUMENTS: usize = 128;
 /// Bytes of keys and values of the documents that a scan reads together.

@@ -127,7 +127,8 @@ impl Maker<'_> {
                 0 => "totalCount".to_owned(),
                 1 => "pageInfo { hasNextPage hasPreviousPage startCursor endCursor __typename }"
                     .to_owned(),
-                2 => "plan { index partial scanned covered returned totalCountReason }".to_owned(),
+                2 => "plan { index partial scanned examined covered returned totalCountReason }"
+                    .to_owned(),
                 3 => format!("edges {{ cursor node {} }}", self.value("Document", 2)),
                 _ => format!("nodes {}", self.value("Document", 2)),
             };

@@ -397,7 +397,6 @@ async fn argument_range_errors_have_the_limit() {
     for (arguments, name, limit) in [
         ("first: 10001", "pageSize", 10_000),
         ("last: -1", "pageSize", 10_000),
-        ("scanLimit: 0", "scanLimit", 100_000),
     ] {
         let query = format!("{{ documents({arguments}) {{ nodes {{ key }} }} }}");
         let found = extensions(&client, &query, &json!({})).await;

@@ -15,6 +15,7 @@ cases!(
         selections_of_found_documents_equal_those_of_document,
         queries_after_a_mutation_find_its_changes,
         invalid_arguments_are_rejected_with_the_reason,
+        keys_are_integers_or_strings_in_every_bound,
         filters_in_variables_are_validated_member_by_member,
         cursors_are_valid_for_their_own_query_only,
         exceeded_limits_are_named,
@@ -421,9 +422,9 @@ async fn invalid_arguments_are_rejected_with_the_reason() {
         ),
         (
             "scanLimit: 0",
-            "`scanLimit` is 0; it must be from 1 to 100000 documents",
+            "`scanLimit` is 0; it must be at least 1 document",
         ),
-        ("scanLimit: 100001", "`scanLimit` is 100001"),
+        ("scanLimit: -5", "`scanLimit` is -5"),
         (r#"where: {at: "n", eq: 1}"#, "JSONPath"),
         (r#"where: {at: "$[", eq: 1}"#, "JSONPath"),
         (r#"orderBy: {by: "$..["}"#, "the argument `orderBy`"),
@@ -445,6 +446,15 @@ async fn invalid_arguments_are_rejected_with_the_reason() {
         ),
         (r#"keys: {lt: "a", lte: "b"}"#, "`lt` and `lte`"),
         (r#"keys: {gt: ""}"#, "`gt`: the id is empty"),
+        (
+            r#"keys: {prefix: "2024"}"#,
+            "the argument `keys`: `prefix`: 2024 is the key of an integer",
+        ),
+        (
+            r#"keys: {prefix: "@00000000000002f1000a0003"}"#,
+            "is the key of a versionstamp",
+        ),
+        (r#"keys: {prefix: "\"a"}"#, "not a JSON string"),
         (r#"keys: {in: ["a", "\"b"]}"#, "`in`: the id"),
     ] {
         let query = format!("{{ documents({arguments}) {{ nodes {{ key }} }} }}");
@@ -453,6 +463,61 @@ async fn invalid_arguments_are_rejected_with_the_reason() {
         assert!(message.contains(told), "{arguments}: {message}");
     }
     client.assert_serves().await;
+}
+
+async fn keys_are_integers_or_strings_in_every_bound() {
+    let client = client().await;
+    for key in [
+        "2023", "2024", "2025", "2023-12", "2024-05", "2024-06", "\"2024\"", "\"2\"", "@2",
+    ] {
+        client.insert(key, "1").await;
+    }
+    for (keys, expected) in [
+        // Bounds of one kind.
+        (r#"{"gte": "2024", "lt": "2025"}"#, "2024"),
+        (r#"{"gte": "2024-", "lt": "2025-"}"#, "2024-05 2024-06"),
+        (
+            r#"{"gte": "\"2024\"", "lt": "\"2025\""}"#,
+            r#""2024" 2024-05 2024-06"#,
+        ),
+        // Of two kinds: strings are before integers.
+        (
+            r#"{"gte": "2024-05", "lt": "2025"}"#,
+            "2024-05 2024-06 @2 2023 2024",
+        ),
+        (r#"{"gte": "2024", "lt": "2024-06"}"#, ""),
+        // Of one side.
+        (r#"{"gt": "@"}"#, "@2 2023 2024 2025"),
+        (
+            r#"{"lte": "2023"}"#,
+            r#""2" 2023-12 "2024" 2024-05 2024-06 @2 2023"#,
+        ),
+        // Prefixes are strings.
+        (
+            r#"{"prefix": ""}"#,
+            r#""2" 2023-12 "2024" 2024-05 2024-06 @2"#,
+        ),
+        (r#"{"prefix": "2024-"}"#, "2024-05 2024-06"),
+        (r#"{"prefix": "\"2024\""}"#, r#""2024" 2024-05 2024-06"#),
+        (
+            r#"{"prefix": "\"2\""}"#,
+            r#""2" 2023-12 "2024" 2024-05 2024-06"#,
+        ),
+        (r#"{"prefix": "@"}"#, "@2"),
+    ] {
+        let query = "query($keys: DocumentKeyFilter) { documents(keys: $keys) { nodes { key } } }";
+        let data = client.data(query, format!("{{\"keys\": {keys}}}")).await;
+        let nodes = data["documents"]["nodes"].as_array().expect("a list");
+        let found = nodes
+            .iter()
+            .map(|node| node["key"].as_str().expect("a key"));
+        let found: Vec<&str> = found.collect();
+        assert_eq!(found.join(" "), expected, "{keys}");
+    }
+    let taken = "mutation { takeDocuments(keys: {prefix: \"2024\"}, first: 1) { key } }";
+    let (code, message) = client.error(taken, NONE).await;
+    assert_eq!(code, "BAD_USER_INPUT", "{message}");
+    assert!(message.contains(r#"quotation marks: "2024""#), "{message}");
 }
 
 async fn filters_in_variables_are_validated_member_by_member() {

@@ -422,6 +422,7 @@ async fn invalid_subscriptions_are_rejected() {
         "subscription { changes(collection: \"\") { key } }",
         "subscription { changes(after: \"x\") { key } }",
         "subscription { document(id: \"\") { kind } }",
+        "subscription { documents(scanLimit: 100001) { nodes { key } } }",
     ] {
         assert_eq!(client.rejected(query).await, "BAD_USER_INPUT", "{query}");
     }

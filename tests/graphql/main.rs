@@ -70,6 +70,7 @@ mod selecting_ranges;
 #[path = "../skip/mod.rs"]
 mod skip;
 mod snapshot;
+mod sorting;
 mod suites;
 mod support;
 mod taking;

@@ -314,7 +314,7 @@ impl Random {
             }
         }
         if self.one_in(4) {
-            let prefix = ["", "1", "2", "-", "12"].choose(&mut self.0);
+            let prefix = ["", "\"1\"", "\"2\"", "-", "\"12\""].choose(&mut self.0);
             keys.insert("prefix".to_owned(), json!(prefix));
         }
         if self.one_in(4) {

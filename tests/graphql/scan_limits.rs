@@ -61,7 +61,8 @@ async fn scans_that_leave_out_or_sort_too_many_entries_are_rejected() {
     plant(&client, SORTED_IDS_MAX + 1_500).await;
     let from = |key: usize| {
         format!(
-            r#"{{ documents(orderBy: [{{by: "$.a"}}, {{by: "$.b"}}], keys: {{gte: {key}}}, first: 2) {{
+            r#"{{ documents(orderBy: [{{by: "$.a"}}, {{by: "$.b"}}], keys: {{gte: {key}}}, first: 2,
+                scanLimit: 1000) {{
                 nodes {{ key }} }} }}"#
         )
     };

@@ -1,6 +1,6 @@
 //! The server, as a process on its own store.
 
-use std::io::{BufRead, BufReader, Read};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, ExitStatus, Stdio};
 use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
@@ -84,6 +84,20 @@ impl Server {
 
     pub(crate) fn client(&self) -> Client {
         Client::new(&self.address)
+    }
+
+    /// Imports JSON lines, whose ids are their members `k`.
+    pub(crate) fn import(&self, collection: &str, lines: &str) {
+        let mut command = Command::new(program());
+        command.args(["import", "-", "--id", "/k", "--collection", collection]);
+        command.arg("--store").arg(self.directory.path());
+        command.stdin(Stdio::piped()).stdout(Stdio::null());
+        let mut import = command.spawn().expect("the program starts");
+        let mut stdin = import.stdin.take().expect("a pipe");
+        stdin.write_all(lines.as_bytes()).expect("it reads");
+        drop(stdin);
+        let status = import.wait().expect("it ends");
+        assert!(status.success(), "the import fails: {status}");
     }
 
     /// The peak memory, in bytes.

@@ -151,8 +151,14 @@ pub(crate) fn has_key(keys: &Value, key: &DocumentId) -> bool {
             listed.any(|one| *key == parsed(one))
         }
         "prefix" => {
-            let prefix = bound.as_str().expect("a string");
-            matches!(key, DocumentId::Text(text) if text.starts_with(prefix))
+            let prefix = match bound.as_str() {
+                Some("") => String::new(),
+                _ => match parsed(bound) {
+                    DocumentId::Text(prefix) => prefix,
+                    other => panic!("no prefix: {other}"),
+                },
+            };
+            matches!(key, DocumentId::Text(text) if text.starts_with(&prefix))
         }
         other => panic!("no test: {other}"),
     })

@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use super::page::{Order, OrderBy};
+use super::page::{Order, OrderBy, is_long};
 use super::plan::column::index_value;
-use crate::budget::{Budget, Steps};
+use crate::budget::{Budget, Share, Steps};
 use crate::database::document_key::DocumentKey;
 use crate::database::read::adjacent::AdjacentDocuments;
 use crate::database::read::load::load;
@@ -17,10 +17,10 @@ use crate::document::id::DocumentId;
 use crate::document::jsonpath::Query;
 use crate::document::path::{Path, Place, Segment};
 use crate::document::tree::Tree;
-use crate::error::{Error, Limit, Result};
+use crate::error::{Error, Result};
 use crate::key::IndexValue;
 use crate::limits::{
-    KEY_BYTES_MAX, LOOKED_AT_BYTES_MAX, LOOKED_AT_FIRST_DOCUMENTS, SCAN_BATCH_DOCUMENTS,
+    COPIED_BYTES_PER_STEP, LOOKED_AT_BYTES_MAX, LOOKED_AT_FIRST_DOCUMENTS, SCAN_BATCH_DOCUMENTS,
 };
 use crate::store::Read;
 
@@ -114,31 +114,40 @@ impl<'q, P: Projection> Matcher<'q, P> {
     /// Returns, for each document, the projection, or none if it does not match.
     ///
     /// # Errors
-    /// `TOO_COMPLEX`: a JSONPath examines more nodes than allowed. `TOO_LARGE`: a value of a
-    /// document is too long for the projection. `INTERNAL`: a document is damaged. Errors of the
-    /// store.
+    /// `TOO_COMPLEX`: a JSONPath examines more nodes than allowed. `INTERNAL`: a document is
+    /// damaged. Errors of the store. [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
     pub(crate) async fn at(&mut self, ids: &[DocumentId]) -> Result<Vec<Option<P::Output>>> {
+        let mut passed = Vec::with_capacity(ids.len());
+        while passed.len() < ids.len() {
+            passed.extend(self.first_of(&ids[passed.len()..]).await?);
+        }
+        Ok(passed)
+    }
+
+    /// As [`Matcher::at`], for the first of the documents: as many as are read in one round, so that
+    /// the caller need not hold the results for all of them.
+    ///
+    /// # Errors
+    /// As [`Matcher::at`].
+    pub(crate) async fn first_of(&mut self, ids: &[DocumentId]) -> Result<Vec<Option<P::Output>>> {
         if self.is_needless() {
             let steps = Steps::of(self.budget);
             let project = |_: &DocumentId| self.passes_as(&[], &steps);
             return ids.iter().map(project).collect();
         }
-        self.examined += ids.len();
-        let mut passed = Vec::with_capacity(ids.len());
-        while passed.len() < ids.len() {
-            let rest = &ids[passed.len()..];
-            let some = &rest[..rest.len().min(self.together)];
+        loop {
+            let some = &ids[..ids.len().min(self.together)];
             match self.look_at(some).await? {
-                Some((more, bytes)) => {
-                    passed.extend(more);
+                Some((passed, bytes)) => {
+                    self.examined += some.len();
                     // As many documents as are likely to fill half of the memory.
                     let likely = some.len() * LOOKED_AT_BYTES_MAX / (2 * bytes.max(1));
-                    self.together = likely.clamp(1, 8 * some.len());
+                    self.together = likely.clamp(1, (8 * some.len()).max(1));
+                    return Ok(passed);
                 }
                 None => self.together = some.len() / 2,
             }
         }
-        Ok(passed)
     }
 
     /// Evaluates some documents. Returns the results and the number of bytes read. Returns none if
@@ -212,9 +221,16 @@ impl<'q, P: Projection> Matcher<'q, P> {
     }
 }
 
+/// The values by which a document is ordered.
+pub(crate) struct OrderingValues {
+    pub(crate) values: Vec<IndexValue>,
+    /// Memory for the values, if one of them is longer than a key.
+    pub(crate) memory: Option<Share>,
+}
+
 /// The values by which a document is ordered, if there is an order.
 impl Projection for Option<&Order> {
-    type Output = Option<Vec<IndexValue>>;
+    type Output = Option<OrderingValues>;
 
     fn queries(&self) -> Vec<&Query> {
         let values = self.iter().flat_map(|order| &order.values);
@@ -230,6 +246,7 @@ impl Projection for Option<&Order> {
             return Ok(Some(None));
         };
         let mut values = Vec::with_capacity(order.values.len());
+        let mut memory = None;
         for order in &order.values {
             let FilterValue::Value(value) = stored(order.by.prefix()) else {
                 return Ok(None);
@@ -237,9 +254,13 @@ impl Projection for Option<&Order> {
             let Some(value) = order.value_of(value, steps)? else {
                 return Ok(None);
             };
+            if is_long(&value) {
+                let memory = memory.get_or_insert_with(|| steps.counted_share());
+                memory.take(value.bytes().len())?;
+            }
             values.push(value);
         }
-        Ok(Some(Some(values)))
+        Ok(Some(Some(OrderingValues { values, memory })))
     }
 }
 
@@ -247,30 +268,31 @@ impl OrderBy {
     /// Returns the ordering value of a document: the least or the greatest selected value. None if
     /// nothing is selected.
     fn value_of(&self, below_prefix: &Tree, steps: &Steps<'_>) -> Result<Option<IndexValue>> {
-        let selected = self.by.select(below_prefix, steps)?;
-        let values = selected.iter().map(|(_, value)| index_value(value));
-        let values: Option<Vec<_>> = values.collect();
-        let too_long = || {
-            Error::too_large(
-                Limit::new("keyBytes", KEY_BYTES_MAX),
-                format!(
-                    "a document is ordered by a value at {} that takes more than {KEY_BYTES_MAX} \
-                 bytes, which is the limit of a key",
-                    self.by.text()
-                ),
-            )
-        };
-        let values = values.ok_or_else(too_long)?.into_iter();
-        let value = if self.descending {
-            values.max()
-        } else {
-            values.min()
-        };
-        match value {
-            Some(value) if value.bytes().len() > KEY_BYTES_MAX => Err(too_long()),
-            value => Ok(value),
+        let mut best: Option<IndexValue> = None;
+        for (_, value) in self.by.select(below_prefix, steps)? {
+            let value = index_value(value).ok_or_else(|| unpacked(&self.by))?;
+            steps.spend(value.bytes().len() as u64 / COPIED_BYTES_PER_STEP)?;
+            let is_better = |best: &IndexValue| {
+                if self.descending {
+                    value > *best
+                } else {
+                    value < *best
+                }
+            };
+            if best.as_ref().is_none_or(is_better) {
+                best = Some(value);
+            }
         }
+        Ok(best)
     }
+}
+
+/// The error for a stored object or array that has no packed form.
+pub(crate) fn unpacked(path: &Query) -> Error {
+    Error::internal(format!(
+        "an object or an array at {} cannot be packed",
+        path.text()
+    ))
 }
 
 /// Returns the read for a need. None if the place exceeds the key limit, because nothing can be

@@ -35,7 +35,6 @@ use crate::budget::Budget;
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
 use crate::error::{Error, Limit, Result};
-use crate::limits::SCAN_DOCUMENTS_MAX;
 use crate::store::Read;
 
 /// Returns a page of the matching documents.
@@ -44,7 +43,7 @@ use crate::store::Read;
 /// `TOO_COMPLEX`: the query would examine more documents than allowed. The message names an index
 /// that would help. `TOO_LARGE`, `INTERNAL`, errors of the store.
 pub async fn documents(read: &dyn Read, budget: &Budget, select: &Select) -> Result<DocumentPage> {
-    let remedy = format!("request less, or raise `scanLimit`, which may be {SCAN_DOCUMENTS_MAX}");
+    let remedy = "request less, or raise `scanLimit`".to_owned();
     let mut search = Search::new(
         read,
         budget,

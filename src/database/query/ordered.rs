@@ -1,22 +1,28 @@
 //! Pages in the order of values, by an ordered index scan or by sorting.
 
 use std::cmp::Ordering;
+use std::collections::BinaryHeap;
 
 use super::entries::ids::id_bytes;
 use super::entries::merge::MergedWalk;
 use super::entries::walk::{EntryWalk, IndexEntry, ScanShape};
 use super::index_hint::{self, Goal};
-use super::matcher::Matcher;
+use super::matcher::{Matcher, OrderingValues};
 use super::page::{DocumentPage, Order, Page, PageRow, Position, Stopped, UsedIndexes, compare};
 use super::paginate::{Candidates, Filled, PageBuilder};
 use super::plan::access_path::QueryPlan;
 use super::plan::ordered_scan::OrderedScan;
 use super::search::Search;
-use crate::budget::Steps;
+use crate::budget::{Budget, Share, Steps};
+use crate::database::catalog::collections::count;
+use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
-use crate::error::Result;
-use crate::key::IndexKey;
-use crate::limits::SCAN_BATCH_DOCUMENTS;
+use crate::error::{Error, Result};
+use crate::key::{IndexKey, IndexValue};
+use crate::limits::{
+    COPIED_BYTES_PER_STEP, KEY_BYTES_MAX, SCAN_BATCH_DOCUMENTS, SORTED_BEFORE_WALK_MAX,
+    SORTED_IDS_AHEAD, STEPS_AT_A_TIME,
+};
 
 impl Search<'_> {
     /// Returns a page in the order of values.
@@ -33,7 +39,8 @@ impl Search<'_> {
             // An ordered scan may fill the page after few documents, so sort only if there are few
             // candidates.
             Some(_) if !plan.is_equality() => SCAN_BATCH_DOCUMENTS.min(self.scan_max),
-            _ => self.scan_max,
+            Some(_) => SORTED_BEFORE_WALK_MAX.min(self.scan_max),
+            None => self.scan_max,
         };
         if few_max > 0
             && let Some(found) = self
@@ -49,10 +56,13 @@ impl Search<'_> {
                 Err(stopped) => stopped,
             },
         };
-        if stopped != Stopped::Documents
-            && few_max < self.scan_max
+        // If the walk examined as many documents as are allowed, all others are too many, too.
+        let is_walked = stopped == Stopped::Documents;
+        let may_be_few = !is_walked || few_max > 0 && plan.is_equality();
+        if few_max < self.scan_max
+            && may_be_few
             && let Some(found) = self
-                .sorted(order, page, &plan, self.scan_max, false)
+                .sorted(order, page, &plan, self.scan_max, is_walked)
                 .await?
         {
             return Ok(found);
@@ -78,14 +88,24 @@ impl Search<'_> {
     ) -> Result<Option<DocumentPage>> {
         let source = self.source(SCAN_BATCH_DOCUMENTS, false, None);
         let mut chosen = self.choose(plan, source, examined_max).await?;
-        if has_track && chosen.index.is_none() && self.keys.is_all() {
+        let is_whole = chosen.index.is_none() && self.keys.is_all();
+        if is_whole && has_track {
             return Ok(None);
         }
-        let count = examined_max.saturating_add(1);
-        let ids = chosen.ids.next(count, false, self.budget).await?;
+        let mut wanted = SORTED_IDS_AHEAD.min(examined_max.saturating_add(1));
+        if is_whole && examined_max >= SORTED_IDS_AHEAD {
+            let documents = count(self.read, self.collection).await?;
+            if usize::try_from(documents).is_ok_and(|documents| documents > examined_max) {
+                return Ok(None);
+            }
+        }
+        let mut ids = chosen.ids.next(wanted, false, self.budget).await?;
         if ids.len() > examined_max {
             return Ok(None);
         }
+        let ids_memory = self.budget.share();
+        let bytes = ids.iter().map(|id| size_of::<DocumentId>() + id.bytes());
+        ids_memory.take(bytes.sum())?;
         let matcher = Matcher::new(
             self.read,
             self.budget,
@@ -93,17 +113,62 @@ impl Search<'_> {
             chosen.filter,
             Some(order),
         );
+        let directions = order.directions(page);
         let mut sorting = Sorting {
-            directions: order.directions(page),
-            page,
+            order,
+            from: self.resume(order, page.from.as_ref()).await?,
             matcher,
-            rows: Vec::new(),
+            top: TopRows::new(self.budget, &directions, page.size.saturating_add(1)),
         };
-        for ids in ids.chunks(SCAN_BATCH_DOCUMENTS) {
-            sorting.take(ids).await?;
+        sorting.matcher.in_a_row = chosen.index.is_none() && !self.keys.is_listed();
+        loop {
+            sorting.take(&ids).await?;
+            if ids.len() < wanted {
+                break;
+            }
+            let left = examined_max - sorting.matcher.examined;
+            wanted = SCAN_BATCH_DOCUMENTS.min(left.saturating_add(1));
+            ids = chosen.ids.next(wanted, false, self.budget).await?;
+            if ids.len() > left {
+                return Ok(None);
+            }
         }
         let examined = sorting.matcher.examined;
-        Ok(Some(self.found(sorting.filled(), chosen.index, examined)))
+        let (filled, memory) = sorting.top.filled(page).await?;
+        Ok(Some(DocumentPage {
+            memory: Some(memory),
+            ..self.found(filled, chosen.index, examined)
+        }))
+    }
+
+    /// Returns where a page begins. If the position has cut strings, they are read, if the document
+    /// still has them.
+    async fn resume<'p>(
+        &self,
+        order: &Order,
+        from: Option<&'p Position>,
+    ) -> Result<Option<PageBegin<'p>>> {
+        let Some(from) = from else {
+            return Ok(None);
+        };
+        let cut = PageBegin {
+            at: from,
+            whole: None,
+        };
+        if from.whole.is_none() {
+            return Ok(Some(cut));
+        }
+        let every = Filter::default();
+        let mut matcher = Matcher::new(self.read, self.budget, self.collection, every, Some(order));
+        let id = std::slice::from_ref(&from.id);
+        let found = matcher.at(id).await?.into_iter().next();
+        Ok(Some(match found.flatten().flatten() {
+            Some(found) if from.has_whole(&found.values) => PageBegin {
+                whole: Some(found),
+                ..cut
+            },
+            _ => cut,
+        }))
     }
 
     /// Returns the best index for an ordered scan.
@@ -189,63 +254,185 @@ impl Search<'_> {
     }
 }
 
+/// Where a page begins.
+struct PageBegin<'p> {
+    at: &'p Position,
+    /// The whole values of the position, if it has cut ones and the document still has them.
+    whole: Option<OrderingValues>,
+}
+
 /// Sorts documents by values. Holds only as many rows as the page needs.
 struct Sorting<'q> {
-    directions: Vec<bool>,
-    page: &'q Page,
+    order: &'q Order,
+    from: Option<PageBegin<'q>>,
     matcher: Matcher<'q, Option<&'q Order>>,
-    rows: Vec<Position>,
+    top: TopRows<'q>,
 }
 
 impl Sorting<'_> {
     async fn take(&mut self, ids: &[DocumentId]) -> Result<()> {
-        let passed = self.matcher.at(ids).await?;
-        for (id, passed) in ids.iter().zip(passed) {
-            let Some(Some(values)) = passed else {
-                continue;
-            };
-            let row = Position {
-                values,
-                id: id.clone(),
-            };
-            let from = self.page.from.as_ref();
-            if from.is_none_or(|from| self.compare(&row, from) == Ordering::Greater) {
-                self.rows.push(row);
+        let mut rest = ids;
+        while !rest.is_empty() {
+            let passed = self.matcher.first_of(rest).await?;
+            let (some, behind) = rest.split_at(passed.len());
+            rest = behind;
+            for (id, passed) in some.iter().zip(passed) {
+                if let Some(Some(OrderingValues { values, memory })) = passed
+                    && self.is_behind_begin(&values, id)?
+                {
+                    // The row is charged from now on.
+                    drop(memory);
+                    self.top.add(values, id).await?;
+                }
             }
-        }
-        if self.rows.len() > 2 * self.page.size + SCAN_BATCH_DOCUMENTS {
-            self.keep();
         }
         Ok(())
     }
 
-    /// Keeps the first rows of the page, and one more to detect whether there are more.
-    fn keep(&mut self) {
-        let mut rows = std::mem::take(&mut self.rows);
-        rows.sort_by(|a, b| self.compare(a, b));
-        rows.truncate(self.page.size.saturating_add(1));
-        self.rows = rows;
-    }
-
-    fn filled(mut self) -> Filled {
-        self.keep();
-        let more = self.rows.len() > self.page.size;
-        self.rows.truncate(self.page.size);
-        if self.page.backward {
-            self.rows.reverse();
-        }
-        let rows = self.rows.into_iter().map(|position| PageRow {
-            position,
-            entry: None,
-        });
-        Filled {
-            rows: rows.collect(),
-            more,
+    fn is_behind_begin(&self, values: &[IndexValue], id: &DocumentId) -> Result<bool> {
+        let Some(PageBegin { at, whole }) = &self.from else {
+            return Ok(true);
+        };
+        let directions = self.top.directions;
+        let order = match whole {
+            Some(whole) => Ok(compare(directions, (values, id), (&whole.values, &at.id))),
+            None => at.compared_with(directions, values, id),
+        };
+        match order {
+            Ok(order) => Ok(order == Ordering::Greater),
+            Err(value) => Err(self.no_begin(value)),
         }
     }
 
-    /// Compares two rows in the direction of the page.
-    fn compare(&self, a: &Position, b: &Position) -> Ordering {
-        compare(&self.directions, (&a.values, &a.id), (&b.values, &b.id))
+    fn no_begin(&self, value: usize) -> Error {
+        let path = self.order.values.get(value).map(|order| order.by.text());
+        Error::bad_input(format!(
+            "the cursor has only the first {KEY_BYTES_MAX} bytes of a string at {}, its document has \
+             changed, and another document has a string that begins with the same bytes: begin with \
+             the first page",
+            path.unwrap_or_default()
+        ))
     }
 }
+
+/// The first rows in the order of a page, as many as it needs.
+struct TopRows<'q> {
+    budget: &'q Budget,
+    /// Whether each of the values descends, and then whether ids do.
+    directions: &'q [bool],
+    rows_max: usize,
+    /// The greatest row is the last one in the order.
+    rows: BinaryHeap<RankedRow<'q>>,
+    /// Memory for the rows.
+    memory: Share,
+}
+
+/// A row that is compared in the directions of the page.
+struct RankedRow<'q> {
+    values: Vec<IndexValue>,
+    id: DocumentId,
+    directions: &'q [bool],
+}
+
+impl<'q> TopRows<'q> {
+    fn new(budget: &'q Budget, directions: &'q [bool], rows_max: usize) -> Self {
+        Self {
+            budget,
+            directions,
+            rows_max,
+            rows: BinaryHeap::new(),
+            memory: budget.share(),
+        }
+    }
+
+    /// Adds a row, if it is among the first ones so far.
+    async fn add(&mut self, values: Vec<IndexValue>, id: &DocumentId) -> Result<()> {
+        let row = RankedRow {
+            values,
+            id: id.clone(),
+            directions: self.directions,
+        };
+        if self.rows.len() >= self.rows_max {
+            let is_behind = self.rows.peek().is_none_or(|last| row >= *last);
+            if is_behind {
+                return self.budget.pace(row.steps()).await;
+            }
+            if let Some(last) = self.rows.pop() {
+                self.memory.give(last.bytes());
+            }
+        }
+        let compared = 1 + u64::from(self.rows.len().max(1).ilog2());
+        let steps = row.steps().saturating_mul(compared);
+        self.memory.take(row.bytes())?;
+        self.rows.push(row);
+        self.budget.pace(steps).await
+    }
+
+    /// Returns the rows of the page, and the memory for them.
+    async fn filled(self, page: &Page) -> Result<(Filled, Share)> {
+        let compared = u64::from(self.rows.len().max(1).ilog2());
+        let steps: u64 = self.rows.iter().map(RankedRow::steps).sum();
+        let steps = steps.saturating_mul(compared);
+        self.budget.pace(steps).await?;
+        let rows = self.rows;
+        let sort = move || Ok(rows.into_sorted_vec());
+        let mut rows = if steps > STEPS_AT_A_TIME {
+            self.budget.compute_long(sort).await?
+        } else {
+            sort()?
+        };
+        let more = rows.len() > page.size;
+        rows.truncate(page.size);
+        if page.backward {
+            rows.reverse();
+        }
+        let mut held = 0;
+        let rows = rows.into_iter().map(|row| {
+            let position = Position::new(row.values, row.id);
+            held += position.bytes();
+            PageRow {
+                position,
+                entry: None,
+            }
+        });
+        let rows = rows.collect();
+        self.memory.give(self.memory.held().saturating_sub(held));
+        Ok((Filled { rows, more }, self.memory))
+    }
+}
+
+impl RankedRow<'_> {
+    /// The memory of the row.
+    fn bytes(&self) -> usize {
+        let values = self.values.iter();
+        let values = values.map(|value| size_of::<IndexValue>() + value.bytes().len());
+        size_of::<Self>() + self.id.bytes() + values.sum::<usize>()
+    }
+
+    /// The steps of work to compare the row with another one.
+    fn steps(&self) -> u64 {
+        let bytes: usize = self.values.iter().map(|value| value.bytes().len()).sum();
+        1 + bytes as u64 / COPIED_BYTES_PER_STEP
+    }
+}
+
+impl Ord for RankedRow<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let row = (&self.values[..], &self.id);
+        compare(self.directions, row, (&other.values, &other.id))
+    }
+}
+
+impl PartialOrd for RankedRow<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for RankedRow<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for RankedRow<'_> {}

@@ -39,10 +39,7 @@ impl Candidates<'_> {
             Self::Ids(ids, descend) => {
                 let ids = ids.next_held(count, *descend, budget).await?.into_iter();
                 let row = |(id, entry)| PageRow {
-                    position: Position {
-                        values: Vec::new(),
-                        id,
-                    },
+                    position: Position::new(Vec::new(), id),
                     entry,
                 };
                 Ok(ids.map(row).collect())
@@ -51,7 +48,7 @@ impl Candidates<'_> {
                 let entries = walk.next(count).await?.into_iter();
                 let row = |entry: IndexEntry| {
                     let values = entry.values;
-                    let position = id_of(&entry.id).map(|id| Position { values, id })?;
+                    let position = id_of(&entry.id).map(|id| Position::new(values, id))?;
                     let entry = entry.held;
                     Ok(PageRow { position, entry })
                 };
@@ -128,9 +125,9 @@ impl PageBuilder<'_> {
         let passed = self.matcher.at(&ids).await?;
         let rows = candidates.into_iter().zip(passed);
         let rows = rows.filter(|(row, passed)| match passed {
-            Some(values) => values
+            Some(ordering) => ordering
                 .as_ref()
-                .is_none_or(|values| *values == row.position.values),
+                .is_none_or(|ordering| ordering.values == row.position.values),
             None => false,
         });
         Ok(rows.map(|(row, _)| row).collect())

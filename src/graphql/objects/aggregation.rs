@@ -64,6 +64,8 @@ pub(crate) struct AggregationPlanObject {
     partial: bool,
     /// The number of keys of index entries or of the catalog that were read, plus the number of documents that were examined.
     scanned: usize,
+    /// The number of documents that were examined: read to evaluate `where`, `groupBy` and `of`. `scanLimit` limits it.
+    examined: usize,
     /// Whether no document was read: the keys of the catalog or of an index answered the whole query.
     covered: bool,
 }
@@ -78,8 +80,11 @@ impl AggregateRequest {
         let found = query::aggregate(&*read, session.budget(), &query).await?;
         let request_budget = session.request_budget();
         request_budget.elements(found.groups.len(), context.field())?;
-        let keys = found.groups.iter().flat_map(|group| &group.key);
-        request_budget.memory.hold(keys.map(String::len).sum())?;
+        let values = found.groups.iter().map(|group| {
+            let keys: usize = group.key.iter().map(String::len).sum();
+            keys + group.of.iter().map(ValueSummary::bytes).sum::<usize>()
+        });
+        request_budget.memory.hold(values.sum())?;
         let of = query.of.iter().map(|of| of.path.text().to_owned());
         let of: Arc<Vec<String>> = Arc::new(of.collect());
         let groups = found.groups.into_iter().map(|group| DocumentGroup {
@@ -93,6 +98,7 @@ impl AggregateRequest {
                 partial: found.index.as_ref().is_some_and(|index| index.partial),
                 index: found.index.map(|index| CountedBytes(index.names)),
                 scanned: found.scanned,
+                examined: found.examined,
                 covered: found.examined == 0,
             },
         })

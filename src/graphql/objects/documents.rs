@@ -10,6 +10,7 @@ use super::filter::{FilterInput, KeyFilterInput, OrderInput, read_documents};
 use super::located::Located;
 use super::lookahead::reads_of_document;
 use super::page::{AskedPage, PageBounds, PageInfo};
+use crate::budget::Share;
 use crate::database::query::{
     self, KeySet, Order, Page, PageRow, Position, Select, Total, UsedIndexes,
 };
@@ -17,12 +18,12 @@ use crate::database::{DocumentKey, ReadRequest};
 use crate::document::filter::Filter;
 use crate::document::json::write_string;
 use crate::document::path::Place;
-use crate::error::{Error, Limit, Result};
+use crate::error::{Error, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::session::{LoadedReads, Session};
 use crate::graphql::response::counted::CountedBytes;
 use crate::graphql::scalars::cursor;
-use crate::limits::{HELD_PER_ID_BYTE, SCAN_DOCUMENTS_DEFAULT, SCAN_DOCUMENTS_MAX};
+use crate::limits::{HELD_PER_ID_BYTE, SCAN_DOCUMENTS_DEFAULT};
 use crate::store::Read;
 
 /// The arguments of the field `documents`.
@@ -41,6 +42,8 @@ pub(crate) struct DocumentConnection {
     page_info: PageInfo,
     plan: QueryPlanObject,
     total_count: Option<i32>,
+    /// Memory for the cursors.
+    _memory: Share,
 }
 
 /// How the documents of a page were found, and whether an index was used.
@@ -53,6 +56,8 @@ pub(crate) struct QueryPlanObject {
     pub(crate) partial: bool,
     /// The number of keys of index entries or of the catalog that were read, plus the number of documents that were examined.
     pub(crate) scanned: usize,
+    /// The number of documents that were examined: read to evaluate `where` and `orderBy`. `scanLimit` limits it.
+    pub(crate) examined: usize,
     /// Whether no document was read: the keys of the catalog or of an index answered `where`, `orderBy` and the selection.
     pub(crate) covered: bool,
     /// The number of documents on the page.
@@ -105,12 +110,15 @@ impl DocumentsRequest {
         let found = self.search(&*read, request_budget, total).await?;
         request_budget.elements(found.rows.len(), context.field())?;
         let cursors: Vec<String> = found.rows.iter().map(|row| found.cursor(row)).collect();
+        let memory = session.budget().share();
+        memory.take(cursors.iter().map(String::len).sum())?;
         let (rows, is_read) = project(context, &found).await?;
         Ok(DocumentConnection {
             rows: cursors.into_iter().zip(rows).collect(),
             page_info: found.page_info(),
             plan: found.plan(is_read),
             total_count: found.total_count,
+            _memory: memory,
         })
     }
 
@@ -144,6 +152,7 @@ impl DocumentsRequest {
             examined: page.examined,
             total_count,
             total_count_reason,
+            _memory: page.memory,
         })
     }
 
@@ -201,6 +210,8 @@ pub(crate) struct FoundDocuments {
     index: Option<UsedIndexes>,
     scanned: usize,
     examined: usize,
+    /// Memory for the rows, if they were sorted.
+    _memory: Option<Share>,
 }
 
 impl FoundDocuments {
@@ -226,6 +237,7 @@ impl FoundDocuments {
             partial: index.is_some_and(|index| index.partial),
             index: index.map(|index| CountedBytes(index.names.clone())),
             scanned: self.scanned,
+            examined: self.examined,
             covered: self.examined == 0 && !is_read,
             returned: self.rows.len(),
             total_count_reason: self.total_count_reason,
@@ -275,20 +287,17 @@ fn total_count(total: Option<Total>) -> (Option<i32>, Option<&'static str>) {
 /// The number of documents that may be examined, from the argument `scanLimit`.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: it is outside its range.
+/// `BAD_USER_INPUT`: it is not positive.
 pub(crate) fn scan_max(limit: Option<i32>) -> Result<usize> {
     let Some(limit) = limit else {
         return Ok(SCAN_DOCUMENTS_DEFAULT);
     };
-    usize::try_from(limit)
-        .ok()
-        .filter(|limit| (1..=SCAN_DOCUMENTS_MAX).contains(limit))
-        .ok_or_else(|| {
-            Error::bad_input(format!(
-                "`scanLimit` is {limit}; it must be from 1 to {SCAN_DOCUMENTS_MAX} documents"
-            ))
-            .with_limit(Limit::new("scanLimit", SCAN_DOCUMENTS_MAX))
-        })
+    let limited = usize::try_from(limit).ok().filter(|limit| *limit > 0);
+    limited.ok_or_else(|| {
+        Error::bad_input(format!(
+            "`scanLimit` is {limit}; it must be at least 1 document"
+        ))
+    })
 }
 
 /// The documents of the page, with the data that the selection reads from each, and whether documents

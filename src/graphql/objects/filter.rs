@@ -225,19 +225,19 @@ impl OrderInput {
     }
 }
 
-/// A document matches if its key passes every test. Keys are written as in `document(id:)`. Strings sort by code point, before integers; versionstamps sort after both. An empty filter matches every document.
+/// A document matches if its key passes every test. Keys are written as in `document(id:)`: `2024` is an integer, `2024-05` and `"2024"`, with its quotation marks, are strings. All strings sort by code point before all integers, and versionstamps sort after both. So bounds of different kinds span kinds: `{gte: "2024-05", lt: "2025"}` has the strings from `2024-05` on and the integers before 2025, and `{gte: "2024", lt: "2024-05"}` has no key. An empty filter matches every document.
 #[derive(InputObject, Default)]
 #[graphql(name = "DocumentKeyFilter")]
 pub(crate) struct KeyFilterInput {
-    /// A string that begins with this. Only strings match.
+    /// A string that begins with this. Only strings match. The text of an integer or of a versionstamp is an error: write digits as a JSON string, with its quotation marks.
     prefix: Option<String>,
-    /// After this key. Excludes `gte`.
+    /// After this key, of any kind. If it is a string, every integer is after it. Excludes `gte`.
     gt: Option<ID>,
-    /// After or equal to this key.
+    /// After or equal to this key, of any kind. If it is a string, every integer is after it.
     gte: Option<ID>,
-    /// Before this key. Excludes `lte`.
+    /// Before this key, of any kind. If it is an integer, every string is before it. Excludes `lte`.
     lt: Option<ID>,
-    /// Before or equal to this key.
+    /// Before or equal to this key, of any kind. If it is an integer, every string is before it.
     lte: Option<ID>,
     /// Equal to one of these keys, at most 1,000.
     #[graphql(name = "in")]
@@ -248,8 +248,8 @@ impl KeyFilterInput {
     /// Converts the input to a set of keys of a collection.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: a key is invalid, or tests exclude each other. `TOO_COMPLEX`: too many
-    /// keys are listed. `TOO_LARGE`: a key exceeds the limit.
+    /// `BAD_USER_INPUT`: a key or the prefix is invalid, or tests exclude each other. `TOO_COMPLEX`:
+    /// too many keys are listed. `TOO_LARGE`: a key exceeds the limit.
     pub(crate) async fn read(
         &self,
         collection: &str,
@@ -265,11 +265,16 @@ impl KeyFilterInput {
     }
 
     fn tests(&self, steps: &Steps<'_>) -> Result<query::KeyTests> {
+        // A text is parsed, packed, sorted, and digested for cursors.
+        let spend = |text: &str| steps.spend(1 + 4 * text.len() as u64 / JSON_BYTES_PER_STEP);
         let parse = |id: &ID| {
-            // It is parsed, packed, sorted, and digested for cursors.
-            steps.spend(1 + 4 * id.len() as u64 / JSON_BYTES_PER_STEP)?;
+            spend(id)?;
             DocumentId::parse(id)
         };
+        let prefix = self.prefix.as_ref().map(|text| {
+            spend(text)?;
+            DocumentId::parse_prefix(text).map_err(|error| error.at("`prefix`"))
+        });
         let id = |name: &str, id: &Option<ID>| {
             let id = id.as_ref().map(parse).transpose();
             id.map_err(|error| error.at(format!("`{name}`")))
@@ -279,7 +284,7 @@ impl KeyFilterInput {
             ids.collect::<Result<_>>().map_err(|error| error.at("`in`"))
         });
         Ok(query::KeyTests {
-            prefix: self.prefix.clone(),
+            prefix: prefix.transpose()?,
             gt: id("gt", &self.gt)?,
             gte: id("gte", &self.gte)?,
             lt: id("lt", &self.lt)?,

@@ -72,7 +72,7 @@ impl DocumentQueries {
         last: Option<i32>,
         #[graphql(desc = "The page ends before this cursor.")] before: Option<String>,
         #[graphql(
-            desc = "The number of documents that may be scanned where no index is used; 1,000 by default, at most 100,000. Fails with `TOO_COMPLEX` if the page is not full by then."
+            desc = "The number of documents that may be examined where no index answers the query; 10,000 by default. Fails with `TOO_COMPLEX` if the page is not full by then. The steps, the time and the memory of the request are limited, too. A subscription may examine at most 100,000."
         )]
         scan_limit: Option<i32>,
     ) -> Result<DocumentConnection> {
@@ -122,7 +122,7 @@ impl DocumentQueries {
         #[graphql(desc = "The number of groups to return; 100 by default, at most 10,000.")]
         first: Option<i32>,
         #[graphql(
-            desc = "The number of documents that may be examined where no index answers the query; 1,000 by default, at most 100,000. Fails with `TOO_COMPLEX` if there are more."
+            desc = "The number of documents that may be examined where no index answers the query; 10,000 by default. Fails with `TOO_COMPLEX` if there are more. The steps, the time and the memory of the request are limited, too."
         )]
         scan_limit: Option<i32>,
     ) -> Result<DocumentAggregation> {

@@ -7,6 +7,7 @@ mod filters;
 mod parts;
 mod reads;
 mod responses;
+mod sorts;
 mod writes;
 
 use std::collections::BTreeSet;

@@ -2,14 +2,14 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::request::AggregateQuery;
+use super::request::{AggregateQuery, GroupOrder};
 use super::summary::{DocumentSummary, ValueSummary};
 use crate::budget::{Budget, Reservation};
 use crate::database::query::entries::ids::IdBytes;
 use crate::database::query::page::UsedIndexes;
-use crate::error::{Error, Limit, Result};
+use crate::error::{Error, Limit, Resource, Result};
 use crate::key::IndexValue;
-use crate::limits::GROUPS_PER_DOCUMENT_MAX;
+use crate::limits::{COPIED_BYTES_PER_STEP, GROUPS_PER_DOCUMENT_MAX};
 
 /// The groups of a query.
 #[derive(Clone, Debug)]
@@ -103,23 +103,27 @@ impl<'q> Groups<'q> {
         }
         let of = 1 + self.query.of.len();
         self.budget.pace((groups * of) as u64).await?;
-        let mut packed = vec![Vec::new()];
+        let mut columns = Vec::with_capacity(document.keys.len());
         for values in document.keys {
-            let longer = packed.iter().flat_map(|key| {
-                let values = values.keys();
-                values.map(move |value| [key, value.bytes()].concat())
-            });
-            packed = longer.collect();
+            let mut column = Vec::with_capacity(values.len());
             for (value, text) in values {
                 if let Some(text) = text
                     && !self.containers.contains_key(&value)
                 {
-                    self.memory.hold(value.bytes().len() + text.len())?;
-                    self.containers.insert(value, GroupedContainer::Text(text));
+                    hold(&self.memory, value.bytes().len() + text.len())?;
+                    let container = GroupedContainer::Text(text);
+                    self.containers.insert(value.clone(), container);
                 }
+                column.push(value);
             }
+            columns.push(column);
         }
-        for key in packed {
+        let mut key = Vec::new();
+        for group in 0..groups {
+            key.clear();
+            append_combination(&mut key, &columns, group);
+            let copied = key.len() as u64 / COPIED_BYTES_PER_STEP;
+            self.budget.pace(copied).await?;
             let (group, memory) = self.group(&key)?;
             group.count += 1;
             for (all, one) in group.of.iter_mut().zip(&document.of) {
@@ -156,12 +160,12 @@ impl<'q> Groups<'q> {
             None => {
                 let bytes =
                     value.bytes().len() + id.len() + size_of::<(IndexValue, GroupedContainer)>();
-                self.memory.hold(bytes)?;
+                hold(&self.memory, bytes)?;
                 let container = GroupedContainer::In(id.to_vec());
                 self.containers.insert(value.clone(), container);
             }
             Some(GroupedContainer::In(first)) if id < &first[..] => {
-                self.memory.hold(id.len().saturating_sub(first.len()))?;
+                hold(&self.memory, id.len().saturating_sub(first.len()))?;
                 *first = id.to_vec();
             }
             Some(_) => {}
@@ -177,7 +181,7 @@ impl<'q> Groups<'q> {
         }
         let mut ids = BTreeSet::new();
         for key in self.first() {
-            for value in IndexValue::split_all(&key) {
+            for value in IndexValue::split_all(key) {
                 if let Some(GroupedContainer::In(id)) = self.containers.get(&value) {
                     ids.insert(id.clone());
                 }
@@ -197,7 +201,7 @@ impl<'q> Groups<'q> {
                 && first == id
                 && let Some(text) = text
             {
-                self.memory.hold(text.len())?;
+                hold(&self.memory, text.len())?;
                 *container = GroupedContainer::Text(text);
             }
         }
@@ -209,7 +213,7 @@ impl<'q> Groups<'q> {
             let of = self.query.of.len() * size_of::<ValueSummary>();
             // A node of the map has places for twice as many groups as it holds at least.
             let bytes = key.len() + of + 2 * size_of::<(Vec<u8>, GroupState)>();
-            self.memory.hold(bytes)?;
+            hold(&self.memory, bytes)?;
             self.states
                 .insert(key.to_vec(), GroupState::new(self.query));
         }
@@ -230,19 +234,17 @@ impl<'q> Groups<'q> {
     ) -> Result<Aggregation> {
         let group_count = self.states.len();
         self.budget.pace(group_count as u64).await?;
-        let first = self.first();
+        let first = self.take_first();
         let mut groups = Vec::with_capacity(first.len());
-        for packed in first {
-            if let Some(state) = self.states.remove(&packed) {
-                let key = self.key(&packed)?;
-                let bytes: usize = key.iter().map(String::len).sum();
-                self.memory.hold(bytes)?;
-                groups.push(Group {
-                    key,
-                    count: state.count,
-                    of: state.of,
-                });
-            }
+        for (packed, state) in first {
+            let key = self.key(&packed)?;
+            let bytes: usize = key.iter().map(String::len).sum();
+            hold(&self.memory, bytes)?;
+            groups.push(Group {
+                key,
+                count: state.count,
+                of: state.of,
+            });
         }
         Ok(Aggregation {
             groups,
@@ -254,32 +256,49 @@ impl<'q> Groups<'q> {
     }
 
     /// Returns the keys of the first groups in the order of the query.
-    fn first(&self) -> Vec<Vec<u8>> {
+    fn first(&self) -> Vec<&Vec<u8>> {
         let size = self.query.size;
         let order = self.query.order;
-        let owned = |key: &Vec<u8>| key.clone();
         if !order.by_count {
             let keys = self.states.keys();
             return if order.descending {
-                keys.rev().take(size).map(owned).collect()
+                keys.rev().take(size).collect()
             } else {
-                keys.take(size).map(owned).collect()
+                keys.take(size).collect()
             };
         }
         // The best groups so far; the worst of them is the last one.
         let mut best = BTreeSet::new();
         for (key, group) in &self.states {
-            let rank = if order.descending {
-                u64::MAX - group.count
-            } else {
-                group.count
-            };
-            best.insert((rank, key));
+            best.insert((order.rank(group.count), key));
             if best.len() > size {
                 best.pop_last();
             }
         }
-        best.into_iter().map(|(_, key)| key.clone()).collect()
+        best.into_iter().map(|(_, key)| key).collect()
+    }
+
+    /// Removes the groups, and returns those of [`Groups::first`].
+    fn take_first(&mut self) -> Vec<(Vec<u8>, GroupState)> {
+        let size = self.query.size;
+        let order = self.query.order;
+        let states = std::mem::take(&mut self.states).into_iter();
+        if !order.by_count {
+            return if order.descending {
+                states.rev().take(size).collect()
+            } else {
+                states.take(size).collect()
+            };
+        }
+        let mut best = BTreeMap::new();
+        for (key, group) in states {
+            best.insert((order.rank(group.count), key), group);
+            if best.len() > size {
+                best.pop_last();
+            }
+        }
+        let best = best.into_iter();
+        best.map(|((_, key), group)| (key, group)).collect()
     }
 
     /// Returns the JSON texts of packed values.
@@ -308,6 +327,26 @@ impl GroupState {
     }
 }
 
+impl GroupOrder {
+    /// Ranks a group by its number of documents. The first groups have the least rank.
+    fn rank(self, count: u64) -> u64 {
+        if self.descending {
+            u64::MAX - count
+        } else {
+            count
+        }
+    }
+}
+
+/// Appends the packed values of one of the combinations of a value of each column.
+fn append_combination(key: &mut Vec<u8>, columns: &[Vec<IndexValue>], mut combination: usize) {
+    for column in columns {
+        let value = column.get(combination % column.len().max(1));
+        key.extend_from_slice(value.map_or(&[], IndexValue::bytes));
+        combination /= column.len().max(1);
+    }
+}
+
 /// Changes a summary and holds the memory by which it grows.
 fn hold_growth(
     memory: &Reservation,
@@ -316,5 +355,23 @@ fn hold_growth(
 ) -> Result<()> {
     let before = summary.bytes();
     change(summary);
-    memory.hold(summary.bytes().saturating_sub(before))
+    hold(memory, summary.bytes().saturating_sub(before))
+}
+
+/// Holds memory for groups.
+fn hold(memory: &Reservation, bytes: usize) -> Result<()> {
+    memory.hold(bytes).map_err(|error| {
+        if !memory.is_full() {
+            return error;
+        }
+        let bytes_max = memory.bytes_max();
+        Error::exhausted(
+            Resource::ReadBytes,
+            Limit::new("readBytesAtOnce", bytes_max),
+            format!(
+                "the values of the groups take more than {bytes_max} bytes, which one request may \
+                 hold at a time: restrict `where`, or group by other values"
+            ),
+        )
+    })
 }

@@ -28,22 +28,21 @@ use crate::database::catalog::collections::count;
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
 use crate::error::Result;
-use crate::limits::{SCAN_BATCH_DOCUMENTS, SCAN_DOCUMENTS_MAX, SORTED_IDS_MAX};
+use crate::limits::{SCAN_BATCH_DOCUMENTS, SORTED_IDS_MAX};
 use crate::store::Read;
 
 /// Returns the groups of the matching documents.
 ///
 /// # Errors
 /// `TOO_COMPLEX`: the query would examine more documents than allowed, and the message names an
-/// index that would help; or a document is in too many groups. `TOO_LARGE`: a value does not fit
-/// into an index entry. `INTERNAL`, errors of the store.
+/// index that would help; or a document is in too many groups. `INTERNAL`, errors of the store.
+/// [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
 pub async fn aggregate(
     read: &dyn Read,
     budget: &Budget,
     query: &AggregateQuery,
 ) -> Result<Aggregation> {
-    let remedy =
-        format!("restrict `where`, or raise `scanLimit`, which may be {SCAN_DOCUMENTS_MAX}");
+    let remedy = "restrict `where`, or raise `scanLimit`".to_owned();
     let mut search = Search::new(
         read,
         budget,
@@ -90,8 +89,13 @@ pub async fn aggregate(
         if exceeds {
             ids.truncate(left);
         }
-        for summary in matcher.at(&ids).await?.into_iter().flatten() {
-            groups.add(summary).await?;
+        let mut rest = &ids[..];
+        while !rest.is_empty() {
+            let summaries = matcher.first_of(rest).await?;
+            rest = &rest[summaries.len()..];
+            for summary in summaries.into_iter().flatten() {
+                groups.add(summary).await?;
+            }
         }
         if exceeds {
             return Err(index_hint::past_bound(
@@ -125,11 +129,13 @@ impl Search<'_> {
         let ids: Vec<DocumentId> = ids.collect::<Result<_>>()?;
         let every = Filter::All(Vec::new());
         let mut matcher = Matcher::new(self.read, self.budget, self.collection, every, query);
-        for (ids, unread) in ids
-            .chunks(SCAN_BATCH_DOCUMENTS)
-            .zip(unread.chunks(SCAN_BATCH_DOCUMENTS))
-        {
-            for (document, id) in matcher.at(ids).await?.into_iter().zip(unread) {
+        let mut read = 0;
+        while read < ids.len() {
+            let end = ids.len().min(read + SCAN_BATCH_DOCUMENTS);
+            let documents = matcher.first_of(&ids[read..end]).await?;
+            let unread = &unread[read..];
+            read += documents.len();
+            for (document, id) in documents.into_iter().zip(unread) {
                 if let Some(document) = document {
                     groups.add_texts(id, document)?;
                 }

@@ -1,19 +1,20 @@
 //! The values that one document contributes to its groups.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use super::request::{AggregateQuery, AggregatedPath};
-use crate::budget::Steps;
-use crate::database::query::matcher::{Projection, StoredValues};
+use crate::budget::{Share, Steps};
+use crate::database::query::matcher::{Projection, StoredValues, unpacked};
 use crate::database::query::plan::column::index_value;
 use crate::document::exact_sum::ExactSum;
 use crate::document::filter::FilterValue;
 use crate::document::jsonpath::Query;
 use crate::document::leaf::Leaf;
 use crate::document::tree::{Tree, text_work};
-use crate::error::{Error, Limit, Result};
+use crate::error::Result;
 use crate::key::{IndexValue, Rank};
-use crate::limits::KEY_BYTES_MAX;
+use crate::limits::COPIED_BYTES_PER_STEP;
 
 /// Aggregates of the values of one path.
 #[derive(Clone, Debug, Default)]
@@ -32,6 +33,8 @@ pub(crate) struct DocumentSummary {
     pub(crate) keys: Vec<BTreeMap<IndexValue, Option<String>>>,
     /// The values of each path to aggregate.
     pub(crate) of: Vec<ValueSummary>,
+    /// Memory for the values, until they are added to the groups.
+    pub(crate) _memory: Share,
 }
 
 impl ValueSummary {
@@ -110,6 +113,7 @@ impl Projection for &AggregateQuery {
         stored: &StoredValues<'_, '_>,
         steps: &Steps<'_>,
     ) -> Result<Option<DocumentSummary>> {
+        let memory = steps.counted_share();
         let mut keys = Vec::with_capacity(self.group_by.len());
         for path in &self.group_by {
             let mut values = BTreeMap::new();
@@ -119,10 +123,13 @@ impl Projection for &AggregateQuery {
                     Tree::Array(_) | Tree::Object(_) => Some(value.to_json()),
                 };
                 steps.spend(text_work(value))?;
-                let key = index_value(value).filter(|key| key.bytes().len() <= KEY_BYTES_MAX);
-                values
-                    .entry(key.ok_or_else(|| too_long(path))?)
-                    .or_insert_with(text);
+                let key = index_value(value).ok_or_else(|| unpacked(path))?;
+                if let Entry::Vacant(entry) = values.entry(key) {
+                    let text = text();
+                    let bytes = text.as_ref().map_or(0, String::len);
+                    memory.take(entry.key().bytes().len() + bytes)?;
+                    entry.insert(text);
+                }
                 Ok(())
             })?;
             if values.is_empty() {
@@ -137,17 +144,22 @@ impl Projection for &AggregateQuery {
                 if let Tree::Leaf(leaf) = value {
                     let is_string = matches!(leaf, Leaf::String(_));
                     if aggregated.bounds || !is_string {
-                        summary.add(aggregated, &IndexValue::of_leaf(leaf));
+                        let value = IndexValue::of_leaf(leaf);
+                        steps.spend(value.bytes().len() as u64 / COPIED_BYTES_PER_STEP)?;
+                        let before = summary.bytes();
+                        summary.add(aggregated, &value);
+                        memory.take(summary.bytes().saturating_sub(before))?;
                     }
                 }
                 Ok(())
             })?;
-            if summary.bytes() > 2 * KEY_BYTES_MAX {
-                return Err(too_long(&aggregated.path));
-            }
             of.push(summary);
         }
-        Ok(Some(DocumentSummary { keys, of }))
+        Ok(Some(DocumentSummary {
+            keys,
+            of,
+            _memory: memory,
+        }))
     }
 }
 
@@ -166,15 +178,4 @@ fn each_value(
         each(value)?;
     }
     Ok(())
-}
-
-fn too_long(path: &Query) -> Error {
-    Error::too_large(
-        Limit::new("keyBytes", KEY_BYTES_MAX),
-        format!(
-            "a document has a string at {} that takes more than {KEY_BYTES_MAX} bytes, which is the \
-             limit of a key; groups and bounds compare values as indexes do",
-            path.text()
-        ),
-    )
 }

@@ -12,7 +12,7 @@ use crate::database::query::plan::access_path::{EntrySource, Span};
 use crate::document::id::DocumentId;
 use crate::error::Result;
 use crate::key::IndexKey;
-use crate::limits::HELD_ENTRIES_MAX;
+use crate::limits::{BATCH_PAIRS_MAX, HELD_ENTRIES_MAX};
 use crate::store::key_after;
 
 /// Opens the streams of ids of a query.
@@ -204,8 +204,16 @@ impl<'r> IdSource<'r> {
         if ids.len() > HELD_ENTRIES_MAX {
             held.clear();
         }
-        ids.sort_unstable();
-        ids.dedup();
+        let mut sort = || {
+            ids.sort_unstable();
+            ids.dedup();
+            Ok(())
+        };
+        if entries > BATCH_PAIRS_MAX {
+            self.reading.budget.compute_long(sort).await?;
+        } else {
+            sort()?;
+        }
         if !self.reading.backward {
             ids.reverse();
         }

@@ -355,6 +355,7 @@ fn of_page(out: &mut Vec<u8>, page: &FoundPage, field: PageField) {
         PageField::Index => string(out, plan.index.as_ref().map(|text| &*text.0)),
         PageField::Partial => boolean(out, plan.partial),
         PageField::Scanned => number(out, Some(plan.scanned)),
+        PageField::Examined => number(out, Some(plan.examined)),
         PageField::Covered => boolean(out, plan.covered),
         PageField::Returned => number(out, Some(plan.returned)),
         PageField::TotalCountReason => string(out, plan.total_count_reason),

@@ -7,9 +7,9 @@ use async_graphql::{InputType, Value, Variables};
 
 use crate::database::{ChangeCursor, Interest, check_collection};
 use crate::document::id::DocumentId;
-use crate::error::{Error, Result};
+use crate::error::{Error, Limit, Result};
 use crate::graphql::scalars::types::{PathScalar, path_argument};
-use crate::limits::LIVE_PAGE_TIME_MIN;
+use crate::limits::{LIVE_PAGE_TIME_MIN, LIVE_SCAN_DOCUMENTS_MAX};
 
 /// What a subscription follows.
 pub(crate) enum SubscriptionTarget {
@@ -37,6 +37,7 @@ pub(crate) fn target(
     let id = arguments.text("id")?;
     let id = id.as_deref().map(DocumentId::parse).transpose()?;
     if field.name.node == "documents" {
+        check_scan_limit(arguments.value("scanLimit")?)?;
         let interest = Interest::in_collection(collection);
         return Ok(SubscriptionTarget::Live(interest, LIVE_PAGE_TIME_MIN));
     }
@@ -60,6 +61,22 @@ pub(crate) fn target(
     };
     let after = after.as_deref().map(ChangeCursor::parse).transpose()?;
     Ok(SubscriptionTarget::Changes(interest, after))
+}
+
+/// Checks the number of documents that may be examined for a live page after each change.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: more than [`LIVE_SCAN_DOCUMENTS_MAX`].
+fn check_scan_limit(scan_limit: Option<i32>) -> Result<()> {
+    let limit = scan_limit.and_then(|limit| usize::try_from(limit).ok());
+    let Some(limit) = limit.filter(|limit| *limit > LIVE_SCAN_DOCUMENTS_MAX) else {
+        return Ok(());
+    };
+    Err(Error::bad_input(format!(
+        "`scanLimit` is {limit}; a subscription may examine at most {LIVE_SCAN_DOCUMENTS_MAX} \
+         documents"
+    ))
+    .with_limit(Limit::new("scanLimit", LIVE_SCAN_DOCUMENTS_MAX)))
 }
 
 /// The default of the argument `collection`.
