@@ -152,7 +152,7 @@ fn the_page_works_in_a_real_browser() {
     let driver = npm::install("browser").expect("the driver's packages");
     let store = directory.path().join("store");
     let program = || Command::new(env!("CARGO_BIN_EXE_phyllo"));
-    let server = Server::run(program(), &store, &["--change-retention", "1h"]);
+    let server = Server::run(program(), &store, &[]);
     for Step { command, .. } in steps
         .iter()
         .filter(|step| step.command.starts_with("phyllo import"))
@@ -169,7 +169,12 @@ fn the_page_works_in_a_real_browser() {
     let guarded = Server::run(
         program(),
         &directory.path().join("guarded"),
-        &["--token-file", tokens.to_str().expect("UTF-8")],
+        &[
+            "--change-retention",
+            "0",
+            "--token-file",
+            tokens.to_str().expect("UTF-8"),
+        ],
     );
     let artifacts = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page");
     fs::create_dir_all(&artifacts).expect("a directory for screenshots");
