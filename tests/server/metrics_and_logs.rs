@@ -455,6 +455,7 @@ fn a_server_reports_its_store_and_its_first_collections() {
         );
         assert_eq!(server.query(&insert).get("errors"), None);
     }
+    server.signal("TERM");
     let directory = server.stopped();
     let (out, log) = served(&directory, &[], "Ctrl-C");
     assert!(out.contains(&line("the store", &place)), "{out}");
