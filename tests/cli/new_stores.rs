@@ -100,7 +100,7 @@ fn a_copy_has_the_retention_of_its_source() {
         let (from, to) = (source.path().to_str(), target.to_str());
         let (from, to) = (from.expect("a plain path"), to.expect("a plain path"));
         source.out(&["copy", "--from", from, "--to", to]);
-        let code = if logged { 0 } else { 1 };
+        let code = i32::from(!logged);
         on(&target, &["changes"]).expect(code);
     }
 }

@@ -103,7 +103,8 @@ impl Server {
         let address = url
             .strip_suffix('/')
             .and_then(|url| url.split("://").nth(1));
-        server.address = address.unwrap_or_else(|| panic!("{url}")).to_owned();
+        let address = address.unwrap_or_else(|| panic!("{url}"));
+        address.clone_into(&mut server.address);
         server
     }
 

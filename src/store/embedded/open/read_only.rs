@@ -54,7 +54,7 @@ impl EmbeddedReader {
             builder
                 .set_cache_size(options.cache_bytes)
                 .set_repair_callback(move |session| repairing(session.progress()));
-            Self::read(&builder, existing(&path)?, &log)
+            Self::read(&builder, &existing(&path)?, &log)
         })
     }
 
@@ -65,13 +65,13 @@ impl EmbeddedReader {
     /// As [`EmbeddedReader::open`].
     pub fn with_log(backend: impl StorageBackend, log: &dyn LogFiles) -> Result<Self> {
         attempt("on the backend", || {
-            Self::read(&Builder::new(), DeferredFile::on(backend)?, log)
+            Self::read(&Builder::new(), &DeferredFile::on(backend)?, log)
         })
     }
 
     fn read(
         builder: &Builder,
-        file: DeferredFile,
+        file: &DeferredFile,
         log: &dyn LogFiles,
     ) -> Result<Self, redb::Error> {
         let prepared = prepare(builder.create_with_backend(file.clone())?)?;
@@ -90,7 +90,7 @@ impl EmbeddedReader {
 /// The state of the store with the commits that only the log has.
 fn recovered(prepared: &PreparedFile, log: &dyn LogFiles) -> Result<View, redb::Error> {
     let last_commit = prepared.last_commit;
-    let base = Base::open(&prepared.database, last_commit).map_err(unreadable)?;
+    let base = Base::open(&prepared.database, last_commit).map_err(|error| unreadable(&error))?;
     let mut view = View::new(Arc::new(base));
     let Some(number) = prepared.log.filter(|number| *number != 0) else {
         return Ok(view);
@@ -111,7 +111,7 @@ fn recovered(prepared: &PreparedFile, log: &dyn LogFiles) -> Result<View, redb::
     Ok(view)
 }
 
-fn unreadable(error: Error) -> redb::Error {
+fn unreadable(error: &Error) -> redb::Error {
     redb::Error::Io(std::io::Error::other(error.to_string()))
 }
 
