@@ -17,6 +17,14 @@ impl Store for UnreadableStore {
         Err(Error::new(ErrorKind::Unavailable, "unreadable"))
     }
 
+    async fn ready(&self) -> Result<()> {
+        Err(Error::new(ErrorKind::Unavailable, "unreadable"))
+    }
+
+    async fn failed(&self) -> Error {
+        std::future::pending().await
+    }
+
     fn limits(&self) -> StoreLimits {
         StoreLimits::default()
     }
