@@ -32,6 +32,8 @@ mod limits;
 mod local;
 #[path = "cli/names.rs"]
 mod names;
+#[path = "cli/new_stores.rs"]
+mod new_stores;
 #[path = "cli/permissions.rs"]
 mod permissions;
 #[path = "cli/sample.rs"]

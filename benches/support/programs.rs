@@ -20,7 +20,7 @@ pub(crate) struct Program {
 pub(crate) fn programs() -> Vec<Program> {
     let programs = std::env::var(PROGRAMS).unwrap_or_default();
     let paths = programs.split(',').filter(|path| !path.is_empty());
-    let start = |path| Program::start_with(Path::new(path), None, &[]);
+    let start = |path| Program::start_with(Path::new(path), None, &["--change-retention", "0"]);
     paths.map(start).collect()
 }
 

@@ -60,10 +60,16 @@ impl Budget {
         };
         let _turn = turn.map_err(|closed| Error::internal(closed.to_string()))?;
         self.check()?;
-        let flavor = Handle::try_current().map(|runtime| runtime.runtime_flavor());
-        match flavor {
-            Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
-            _ => work(),
-        }
+        block_thread(work)
+    }
+}
+
+/// Runs work that blocks this thread. Other tasks continue on other threads of the runtime, if it
+/// has any.
+pub fn block_thread<T>(work: impl FnOnce() -> T) -> T {
+    let flavor = Handle::try_current().map(|runtime| runtime.runtime_flavor());
+    match flavor {
+        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        _ => work(),
     }
 }

@@ -17,6 +17,7 @@ mod reservation;
 mod steps;
 mod written_text;
 
+pub use compute::block_thread;
 pub use counters::Budget;
 pub use pool::{Pool, Share};
 pub use reservation::Reservation;

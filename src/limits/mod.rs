@@ -22,9 +22,13 @@ pub const DOCUMENT_LEVELS_MAX: usize = 128;
 
 /// Bytes of a response that a client must receive within [`Bounds::send_time`].
 pub const SENT_BYTES_PER_TIME: usize = 64 << 10;
-/// Time for which the server discards what a client still sends after the response, before it
-/// closes the connection.
-pub const LINGER_TIME_MAX: Duration = Duration::from_secs(1);
+/// Time for which the server discards what a client still sends after the last response, before it
+/// closes the connection. The connection counts towards the limit on connections meanwhile.
+pub const LINGER_TIME_MAX: Duration = Duration::from_secs(5);
+/// The same, while the client sends nothing and does not close its side.
+pub const LINGER_SILENCE_MAX: Duration = Duration::from_secs(1);
+/// Bytes discarded in this time.
+pub const LINGER_BYTES_MAX: usize = 64 << 20;
 /// Bytes discarded at a time.
 pub const LINGER_BYTES_AT_ONCE: usize = 16 << 10;
 /// Bytes of a response that are passed to a connection at a time.
@@ -259,6 +263,9 @@ pub const UNSYNCED_BYTES_MAX: u64 = 256 * 1024;
 /// Bytes of writes that the embedded engine holds in memory while others are being written to redb.
 /// Transactions wait at this limit. The last transaction may exceed it.
 pub const OVERLAY_BYTES_MAX: usize = 32 << 20;
+/// Bytes of writes of a transaction that are applied, or committed, on the thread of its task. More of
+/// them block a thread on which no other task waits.
+pub const WRITTEN_BYTES_AT_ONCE: usize = 256 << 10;
 /// Bytes of writes of a transaction in memory. A larger one is written to redb directly, and other
 /// writers wait until that is durable.
 pub const OVERLAY_TRANSACTION_BYTES_MAX: usize = 4 << 20;
@@ -306,6 +313,10 @@ pub const NEIGHBOURING_IDS_MAX: u64 = 4;
 pub const NEIGHBOURING_IDS_BYTES_MAX: usize = 2;
 /// The largest number of rounds without such reads after a round whose ranges were too far apart.
 pub const CLUSTER_SPANS_LEFT_OUT_MAX: u32 = 64;
+/// Time for which a server that starts waits for the names of the collections.
+pub const COLLECTIONS_REPORT_TIME_MAX: Duration = Duration::from_secs(2);
+/// Collections that a server names when it starts.
+pub const COLLECTIONS_REPORTED_MAX: usize = 10;
 /// Time to open a store that a server serves.
 pub const OPEN_TIME_MAX: Duration = Duration::from_secs(30);
 /// Interval at which a server reads the format of its store again.
@@ -338,6 +349,9 @@ pub const CHANGE_HEADER_PIECE_BYTES: usize = 32 << 10;
 /// Places of one document that the change log has of one commit. Past it, their common ancestor is
 /// kept.
 pub const CHANGE_PLACES_MAX: usize = 64;
+/// The time for which the change log of a new store keeps changes, unless the operator sets another
+/// one.
+pub const CHANGE_RETENTION_OF_NEW_STORES: Duration = Duration::from_secs(3_600);
 /// Bytes of a transaction that are kept free for the keys of its entry in the change log.
 pub const CHANGE_TRANSACTION_BYTES_SPARE: usize = 16 << 10;
 /// Headers of one shard of the change log that one transaction removes.
@@ -392,7 +406,7 @@ pub const UNINDEXED_DOCUMENTS_MAX: usize = 100;
 /// Names of collections that a hint suggests.
 pub const SIMILAR_NAMES_MAX: usize = 3;
 /// Pairs of the catalog that are read to suggest names of collections.
-pub const NAMES_PAIRS_MAX: usize = 4_096;
+pub const COLLECTIONS_COMPARED_MAX: usize = 4_096;
 /// Characters of a name that is compared with others.
 pub const NAME_COMPARED_CHARACTERS_MAX: usize = 64;
 /// Estimated bytes of decoded values that are kept with a snapshot. No request counts them, and each

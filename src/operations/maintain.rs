@@ -6,7 +6,7 @@ use futures::future::BoxFuture;
 use tokio::time::Instant;
 
 use crate::database;
-use crate::database::{Adopted, Check, Database};
+use crate::database::{Adopted, Check, Database, change_log_of_backup};
 use crate::error::Result;
 use crate::limits::IMPORT_BATCH_TIME_MAX;
 use crate::store::{Backup, Decision, Transaction, TransactionResult};
@@ -40,12 +40,14 @@ pub async fn adopt(
     }
 }
 
-/// Backs up everything that is stored now.
+/// Backs up everything that is stored now. Of the change log, the backup has the retention.
 ///
 /// # Errors
 /// Errors of [`Store::backup`](crate::store::Store::backup).
 pub async fn backup(database: &Database) -> Result<Backup> {
-    database.store().backup().await
+    let backup = database.store().backup().await?;
+    let log = change_log_of_backup(backup.snapshot()).await?;
+    Ok(backup.with_log(log))
 }
 
 /// Checks the store, or one collection, at the current snapshot.

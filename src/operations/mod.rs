@@ -11,6 +11,6 @@ mod sweep;
 pub use follow::{ChangeLines, ChangeRequest, ValueLines};
 pub use maintain::{adopt, backup, check};
 pub use put::{NewDocument, Policy, put_batch};
-pub use read::{collections, get, other_names, part, scan};
+pub use read::{collections, first_collections, get, other_names, part, scan};
 pub use remove::drop_collection;
 pub use sweep::{Sweep, SweepChange, UpdateArgument, sweep_portion};

@@ -55,6 +55,18 @@ pub async fn collections(database: &Database) -> Result<Vec<Collection>> {
     database::collections(&*database.snapshot().await?).await
 }
 
+/// Returns the first collections that hold a document, in the order of their names, and whether
+/// there are more.
+///
+/// # Errors
+/// Errors of the store.
+pub async fn first_collections(
+    database: &Database,
+    count_max: usize,
+) -> Result<(Vec<Collection>, bool)> {
+    database::first_collections(&*database.snapshot().await?, count_max).await
+}
+
 /// Returns the names of the existing collections if `collection` does not exist.
 ///
 /// # Errors

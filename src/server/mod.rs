@@ -25,16 +25,17 @@ pub use connection::tls::Tls;
 use local::socket::LocalSocket;
 pub use observe::metrics::counters::Metrics;
 pub use observe::traces::Traces;
-pub use options::ServeOptions;
+pub use options::{ServeOptions, StartReport};
 pub use streaming::open_streams::OpenStreams;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::database::{Builder, Database};
+use crate::database::{Builder, Collection, Database};
 use crate::error::{Error, Result};
 use crate::graphql::{GraphQl, GraphQlOptions, SchemaScope, schema_text};
-use crate::limits::STOP_TIME_MAX;
+use crate::limits::{COLLECTIONS_REPORT_TIME_MAX, COLLECTIONS_REPORTED_MAX, STOP_TIME_MAX};
+use crate::operations::first_collections;
 
 /// The routes that clients and browsers use.
 pub fn router(database: Database, options: &ServeOptions) -> Router {
@@ -100,7 +101,7 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
         let (database, expires) = (database.clone(), !options.access.is_read_only());
         tokio::spawn(async move { database.maintain_changes(expires).await })
     };
-    announce(address, options.tls.is_some());
+    announce(address, &database, &options).await;
     let router = router(database.clone(), &options);
     let door = Door {
         bounds: options.bounds,
@@ -141,18 +142,61 @@ async fn end_streams(streams: &OpenStreams, stop: impl Future<Output = ()>) {
     }
 }
 
-/// Prints the addresses to standard output in one write. A closed output is not an error.
-fn announce(address: SocketAddr, tls: bool) {
-    let place = format!("http{}://{address}", if tls { "s" } else { "" });
+/// Reports the addresses and the store, in the log or in one write to standard output. A closed
+/// output is not an error.
+async fn announce(address: SocketAddr, database: &Database, options: &ServeOptions) {
+    let scheme = if options.tls.is_some() {
+        "https"
+    } else {
+        "http"
+    };
+    let place = format!("{scheme}://{address}");
+    let StartReport { store, in_log } = &options.start_report;
+    let is_new = database.is_new();
+    let collections = collections_text(database).await;
+    if *in_log {
+        tracing::info!(
+            url = %format_args!("{place}/"),
+            store,
+            is_new,
+            collections,
+            "serving"
+        );
+        return;
+    }
+    let new = if is_new { " (new)" } else { "" };
     let text = format!(
         "Phyllo serves on {place}/\n\
          \x20 explore and try queries   {place}/\n\
          \x20 GraphQL                   {place}/graphql\n\
          \x20 the schema                {place}/schema.graphql\n\
+         \x20 the store                 {store}{new}\n\
+         \x20 its collections           {collections}\n\
          Stop it with Ctrl-C.\n"
     );
     let mut out = std::io::stdout().lock();
     let _said = out.write_all(text.as_bytes()).and_then(|()| out.flush());
+}
+
+/// The first collections of the store and their counts of documents.
+async fn collections_text(database: &Database) -> String {
+    let found = first_collections(database, COLLECTIONS_REPORTED_MAX);
+    let (mut first, more) = match timeout(COLLECTIONS_REPORT_TIME_MAX, found).await {
+        Ok(Ok(found)) => found,
+        Ok(Err(error)) => return format!("unknown: {error}"),
+        Err(_) => return "unknown: the store does not respond".to_owned(),
+    };
+    if first.is_empty() {
+        return "none".to_owned();
+    }
+    let texts = first
+        .drain(..)
+        .map(|Collection { name, count }| format!("{} ({count})", name.escape_debug()));
+    let mut texts: Vec<String> = texts.collect();
+    if more {
+        texts.push("…".to_owned());
+    }
+    texts.join(", ")
 }
 
 /// Reloads files when they change and on SIGHUP, and watches the format version of the store.

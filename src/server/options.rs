@@ -40,8 +40,19 @@ pub struct ServeOptions {
     pub tls: Option<Tls>,
     /// The metrics that the server records.
     pub metrics: Metrics,
+    /// How the server reports that it has started.
+    pub start_report: StartReport,
     /// The open streams, which end when the server stops.
     pub streams: OpenStreams,
+}
+
+/// How a server reports that it has started.
+#[derive(Clone, Debug, Default)]
+pub struct StartReport {
+    /// The location of the store.
+    pub store: String,
+    /// Whether the report is an entry of the log. Otherwise it is text on standard output.
+    pub in_log: bool,
 }
 
 impl ServeOptions {
@@ -60,6 +71,7 @@ impl ServeOptions {
             access: Access::default(),
             tls: None,
             metrics: Metrics::default(),
+            start_report: StartReport::default(),
             streams: OpenStreams::default(),
         }
     }

@@ -7,11 +7,13 @@ use crate::error::Result;
 use crate::key::Family;
 
 /// All pairs of a store as of one commit, in key order, without the change log: a restored store has
-/// another history.
+/// another history. Other pairs can take its place.
 pub struct Backup {
     last_commit: u64,
     snapshot: Arc<dyn Read>,
     batches: Batches<Arc<dyn Read>>,
+    /// Returned in place of the change log.
+    log: Pairs,
     /// The first key after the change log, until the pairs before the log are read.
     resumed_at: Option<Vec<u8>>,
 }
@@ -24,8 +26,20 @@ impl Backup {
             last_commit,
             batches: Batches::new(snapshot.clone(), [], log),
             snapshot,
+            log: Pairs::default(),
             resumed_at: Some(behind),
         }
+    }
+
+    /// The snapshot that is backed up.
+    pub fn snapshot(&self) -> &dyn Read {
+        &*self.snapshot
+    }
+
+    /// Returns the backup with these pairs in place of the change log.
+    #[must_use]
+    pub fn with_log(self, log: Pairs) -> Self {
+        Self { log, ..self }
     }
 
     /// The number of the last commit.
@@ -47,6 +61,9 @@ impl Backup {
             };
             // No key begins with 0xFF. FoundationDB reserves those keys for itself.
             self.batches = Batches::new(self.snapshot.clone(), begin, [0xFF]);
+            if !self.log.is_empty() {
+                return Ok(Some(std::mem::take(&mut self.log)));
+            }
         }
     }
 }

@@ -196,6 +196,11 @@ pub trait Store: Send + Sync {
         false
     }
 
+    /// Whether the store was opened for reading only. It then rejects transactions.
+    fn is_read_only(&self) -> bool {
+        false
+    }
+
     /// Reports each commit, as soon as later snapshots include it, as a change of the received
     /// value, which is a number of no meaning. `None` if the engine does not know of all commits,
     /// because other processes commit too: ask for them with snapshots.
@@ -278,6 +283,10 @@ impl Store for Arc<dyn Store> {
 
     fn is_exclusive(&self) -> bool {
         (**self).is_exclusive()
+    }
+
+    fn is_read_only(&self) -> bool {
+        (**self).is_read_only()
     }
 
     fn commits(&self) -> Option<watch::Receiver<u64>> {

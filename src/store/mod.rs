@@ -23,7 +23,9 @@ pub use backup::Backup;
 pub use batches::{Batches, key_after};
 pub(crate) use contract::PendingStamps;
 pub use contract::{CommitError, EngineObserver, Store, StoreLimits, Transaction};
-pub use embedded::{BackupDirectory, Embedded, EmbeddedOptions, FILE_NAME, LOG_NAMES, LogFiles};
+pub use embedded::{
+    BackupDirectory, Embedded, EmbeddedOptions, EmbeddedReader, FILE_NAME, LOG_NAMES, LogFiles,
+};
 pub use metered::{MeteredRead, MeteredTransaction};
 pub use multi_range::{Batch, MultiRange, RoundBatch};
 pub use observed::{Observed, Operations, TRACES};

@@ -143,6 +143,10 @@ impl<S: Store> Store for Observed<S> {
         self.inner.is_exclusive()
     }
 
+    fn is_read_only(&self) -> bool {
+        self.inner.is_read_only()
+    }
+
     fn commits(&self) -> Option<watch::Receiver<u64>> {
         self.inner.commits()
     }

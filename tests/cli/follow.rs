@@ -120,10 +120,11 @@ fn changes_are_printed_as_json_lines() {
 
 #[test]
 fn changes_without_a_log_or_with_an_unknown_cursor_fail() {
-    let store = Store::alone();
+    let store = Store::without_log();
     store.import("1", &["--name", "d"]);
     let off = store.run(&["changes"]).expect(1);
-    off.says("the change log of this store is off");
+    off.says("the change log of this store is off")
+        .says("`phyllo serve --change-retention 24h`");
     let off = store.run(&["get", "d", "--watch"]).expect(1);
     off.says("the change log of this store is off");
     store.log_changes();

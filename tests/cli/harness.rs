@@ -79,6 +79,14 @@ impl Store {
         store
     }
 
+    /// A store of before new stores had a change log.
+    pub(crate) fn without_log() -> Self {
+        let store = Self::alone();
+        let runtime = tokio::runtime::Runtime::new().expect("threads");
+        runtime.block_on(async { drop(open(&store.path).await) });
+        store
+    }
+
     /// A store at this path below a new directory.
     pub(crate) fn at(below: &str) -> Self {
         let directory = TempDir::new().expect("a directory");
@@ -147,11 +155,16 @@ impl Store {
 
     /// Switches the change log on. No server may hold the store.
     pub(crate) fn log_changes(&self) {
+        self.keep_changes(Duration::from_secs(3600));
+    }
+
+    /// Sets the retention of the change log. Zero switches it off. No server may hold the store.
+    pub(crate) fn keep_changes(&self, retention: Duration) {
         let runtime = tokio::runtime::Runtime::new().expect("threads");
         runtime.block_on(async {
             let database = open(&self.path).await;
             let deadline = Instant::now() + Duration::from_secs(10);
-            let set = database.set_change_retention(deadline, Duration::from_secs(3600));
+            let set = database.set_change_retention(deadline, retention);
             set.await.expect("it is set");
         });
     }

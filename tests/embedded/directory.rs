@@ -5,7 +5,7 @@ use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use phyllo::store::FILE_NAME;
+use phyllo::store::{EmbeddedOptions, EmbeddedReader, FILE_NAME, LOG_NAMES, Store as _};
 use tempfile::TempDir;
 
 use crate::process::open;
@@ -175,6 +175,54 @@ async fn a_disk_that_becomes_full_loses_nothing_acknowledged() {
     let (store, _) = open(&mount.0).expect("there is room");
     assert!(all(&store).await.len() >= acknowledged);
     set(&store, "after", "").await.expect("committed");
+}
+
+/// The reported space is enough, and half of it is not.
+#[tokio::test]
+async fn a_crashed_store_on_a_full_disk_reports_how_much_space_it_needs() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let Some(mount) = Mount::tmpfs(directory.path(), "64m") else {
+        return;
+    };
+    let (store, _) = open(&mount.0).expect("a new store");
+    store.enable_log().await.expect("enabled");
+    for number in 0..300 {
+        set(&store, format!("{number:06}"), vec![0x55; 9_000])
+            .await
+            .expect("committed");
+    }
+    let expected = all(&store).await;
+    // The files as a kill leaves them.
+    let killed = mount.0.join("killed");
+    fs::create_dir(&killed).expect("made");
+    for name in [FILE_NAME].iter().chain(&LOG_NAMES) {
+        fs::copy(mount.0.join(name), killed.join(name)).expect("copied");
+    }
+    drop(store);
+    let rest = mount.0.join("rest");
+    fs::write(&rest, vec![0x55; 100 << 20]).expect_err("more than fits");
+    let error = assert_unavailable(open(&killed).map(|_| ()));
+    println!("{error}");
+    let missing = error.message().split_once("about ").and_then(|(_, rest)| {
+        rest.split_once(" bytes of space are missing")?
+            .0
+            .parse()
+            .ok()
+    });
+    let missing: u64 = missing.expect("a number of bytes");
+    let reader = EmbeddedReader::open(&killed, EmbeddedOptions::default(), |_| {});
+    let reader = reader.expect("it can be read");
+    let snapshot = reader.snapshot().await.expect("a snapshot");
+    assert_eq!(crate::all_in(&*snapshot).await.expect("read"), expected);
+    drop((snapshot, reader));
+    let full = fs::metadata(&rest).expect("there").len();
+    let file = fs::File::options().write(true).open(&rest);
+    let file = file.expect("opened");
+    file.set_len(full - missing / 2).expect("shorter");
+    assert_unavailable(open(&killed).map(|_| ()));
+    file.set_len(full - missing - (64 << 10)).expect("shorter");
+    let (store, _) = open(&killed).expect("there is room");
+    assert_eq!(all(&store).await, expected);
 }
 
 fn assert_names(error: &phyllo::error::Error, path: &Path) {

@@ -5,7 +5,7 @@ use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
 
 use phyllo::error::Result;
-use phyllo::store::{Embedded, EmbeddedOptions, LogFiles};
+use phyllo::store::{Embedded, EmbeddedOptions, EmbeddedReader, LogFiles};
 use rand::Rng;
 use rand::rngs::StdRng;
 use redb::StorageBackend;
@@ -121,6 +121,15 @@ impl Machine {
             file: DATABASE,
         };
         Embedded::with_log(file, self.clone(), options)
+    }
+
+    /// Opens the store for reading only.
+    pub(crate) fn read(&self) -> Result<EmbeddedReader> {
+        let file = RecordedFile {
+            machine: self.clone(),
+            file: DATABASE,
+        };
+        EmbeddedReader::with_log(file, self)
     }
 
     /// Makes the disk full after this many more bytes. `None`: there is room again.

@@ -13,6 +13,7 @@ mod log;
 mod log_format;
 mod machine;
 mod process;
+mod read_only;
 mod reclaim;
 mod recorder;
 #[path = "../seed/mod.rs"]

@@ -3,6 +3,8 @@
 
 use std::future::poll_fn;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::time::Duration;
 
 use futures::future::{Either, join_all, select};
 use futures::{FutureExt, poll};
@@ -10,6 +12,7 @@ use phyllo::error::Result;
 use phyllo::store::{Embedded, RangeRead, Store};
 
 use crate::disk::{Disk, Sync};
+use crate::machine::Machine;
 use crate::{all, assert_failed, assert_unavailable, begin, get, set};
 
 #[tokio::test]
@@ -315,4 +318,38 @@ type Commit<'s> = Pin<Box<dyn Future<Output = Result<()>> + 's>>;
 fn commits<'s>(store: &'s Embedded, name: &'s str) -> Vec<Commit<'s>> {
     let commit = |number| Box::pin(set(store, format!("{name} {number}"), "")) as Commit<'s>;
     (0..8).map(commit).collect()
+}
+
+/// A transaction that is written to redb directly syncs its file before it ends.
+#[test]
+fn a_large_commit_does_not_block_other_tasks() {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(1)
+        .enable_all()
+        .build()
+        .expect("a thread");
+    runtime.block_on(async {
+        let machine = Machine::new();
+        let store = Arc::new(machine.open().expect("a store"));
+        store.enable_log().await.expect("enabled");
+        machine.hold_database_syncs(true);
+        let begun = machine.database_syncs();
+        let committing = {
+            let store = store.clone();
+            tokio::spawn(async move { crate::set(&store, "large", vec![0; 300_000]).await })
+        };
+        while machine.database_syncs() == begun {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
+        // The only thread of the runtime is not blocked.
+        let others = tokio::spawn(async {
+            for _ in 0..10 {
+                tokio::time::sleep(Duration::from_millis(1)).await;
+            }
+        });
+        let others = tokio::time::timeout(Duration::from_secs(20), others).await;
+        machine.hold_database_syncs(false);
+        others.expect("other tasks continue").expect("no panic");
+        committing.await.expect("no panic").expect("committed");
+    });
 }

@@ -1,5 +1,6 @@
 //! Subscriptions: the changes of documents, and live queries.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use phyllo::graphql::Started;
@@ -14,6 +15,7 @@ cases!(
         changes_are_filtered_by_document_and_path,
         a_follower_resumes_inside_a_commit,
         a_follower_begins_at_the_snapshot_of_a_query,
+        a_replica_from_pages_skips_the_versions_that_it_has,
         a_live_document_sends_its_newest_state,
         a_live_page_sends_its_newest_state,
         subscribers_of_one_query_share_its_executions,
@@ -498,4 +500,98 @@ async fn clients_of_before_the_log_was_switched_on_log_changes() {
     let mut changes = { client.of_database(other).subscribe(CHANGES).await };
     client.insert("1", "0").await;
     assert_eq!(changes.next().await["data"]["changes"]["key"], json!("1"));
+}
+
+/// The pages are of later commits than the cursor, so the log has changes that they have already.
+async fn a_replica_from_pages_skips_the_versions_that_it_has() {
+    let client = logging().await;
+    for id in ["a", "b", "c", "d", "e", "f"] {
+        client.insert(id, "[0]").await;
+    }
+    // Each is made after one more page was read.
+    let meanwhile = [
+        r#"a: replaceDocument(id: "a", path: "/-", document: 1) { version }
+           b: replaceDocument(id: "f", path: "/-", document: 1) { version }"#,
+        r#"a: insertDocument(id: "ab", document: [0]) { key }
+           b: insertDocument(id: "da", document: [0]) { key }
+           c: replaceDocument(id: "da", path: "/-", document: 1) { version }"#,
+        r#"a: deleteDocument(id: "e") { deleted } b: deleteDocument(id: "b") { deleted }
+           c: replaceDocument(id: "f", path: "/0", document: 2) { version }"#,
+        r#"a: replaceDocument(id: "c", path: "/-", document: 3) { version }
+           b: insertDocument(id: "b", document: [4]) { key }"#,
+    ];
+    let mut meanwhile = meanwhile.iter();
+    let (mut documents, mut versions) = (BTreeMap::new(), BTreeMap::new());
+    let begin = client.data("{ changesCursor }", NONE).await;
+    let cursor = begin["changesCursor"].clone();
+    let mut after = json!(null);
+    loop {
+        let query = format!(
+            "{{ documents(first: 2, after: {after}) {{
+                nodes {{ key version value }} pageInfo {{ endCursor hasNextPage }} }} }}"
+        );
+        let page = client.data(&query, NONE).await["documents"].clone();
+        for node in page["nodes"].as_array().expect("a list") {
+            let key = node["key"].as_str().expect("a key").to_owned();
+            versions.insert(key.clone(), node["version"].clone());
+            documents.insert(key, node["value"].clone());
+        }
+        if let Some(mutation) = meanwhile.next() {
+            client.mutate(mutation).await;
+        }
+        if page["pageInfo"]["hasNextPage"] == json!(false) {
+            break;
+        }
+        after = page["pageInfo"]["endCursor"].clone();
+    }
+    for mutation in meanwhile {
+        client.mutate(mutation).await;
+    }
+    client.insert("end", "0").await;
+    let query =
+        format!("subscription {{ changes(after: {cursor}) {{ version kind key patch resync }} }}");
+    let mut changes = client.subscribe(&query).await;
+    let mut skipped = 0;
+    while !documents.contains_key("end") {
+        let response = changes.next().await;
+        let change = &response["data"]["changes"];
+        let key = change["key"].as_str().expect("a key").to_owned();
+        let version = change["version"].as_str().expect("a version");
+        let known = versions.get(&key).and_then(Value::as_str);
+        if known.is_some_and(|known| version <= known) {
+            skipped += 1;
+            continue;
+        }
+        versions.insert(key.clone(), json!(version));
+        let is_known = documents.contains_key(&key);
+        match change["kind"].as_str().expect("a kind") {
+            "DELETED" => drop(documents.remove(&key)),
+            // It was deleted before its page was read.
+            "UPDATED" if !is_known => {}
+            _ => {
+                assert_eq!(change["resync"], json!(false));
+                let document = documents.entry(key).or_default();
+                let patch: json_patch::Patch =
+                    serde_json::from_value(change["patch"].clone()).expect("a patch");
+                json_patch::patch(document, &patch).expect("it applies");
+            }
+        }
+    }
+    let stored = client
+        .data("{ documents(first: 100) { nodes { key value } } }", NONE)
+        .await;
+    let stored = stored["documents"]["nodes"]
+        .as_array()
+        .expect("a list")
+        .iter();
+    let stored: BTreeMap<String, Value> = stored
+        .map(|node| {
+            (
+                node["key"].as_str().expect("a key").to_owned(),
+                node["value"].clone(),
+            )
+        })
+        .collect();
+    assert_eq!(documents, stored);
+    assert!(skipped >= 3, "{skipped}");
 }

@@ -1,5 +1,9 @@
 //! Request bodies: size limit, chunks, and connections that stay open.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
 use serde_json::json;
 
 use crate::support::{Connection, JSON, Server, head, insertion};
@@ -250,5 +254,59 @@ fn deeply_nested_bodies_are_rejected() {
             assert!(response.body.len() < 1_000, "{}", response.body.len());
         }
         server.assert_serves();
+    }
+}
+
+/// Some clients send the headers, then the body, and read only after that.
+#[test]
+fn a_client_that_sends_a_rejected_body_late_receives_the_response() {
+    let server = limited();
+    for pause in [0, 50, 300] {
+        for bytes in [LIMIT + 1, 4 << 20] {
+            let mut connection = server.connect();
+            connection.send(head("POST", "/graphql", &[JSON], bytes));
+            std::thread::sleep(Duration::from_millis(pause));
+            for part in vec![b' '; bytes].chunks(1 << 20) {
+                connection.send(part);
+            }
+            let response = connection.response(true);
+            assert_eq!(
+                (response.status, response.code().as_str()),
+                (413, "TOO_LARGE"),
+                "{bytes} bytes after {pause} ms"
+            );
+        }
+    }
+    server.assert_serves();
+}
+
+/// A rejected client that neither sends nor closes loses its connection after a second, and one
+/// that never stops sending after a few.
+#[test]
+fn a_rejected_client_cannot_hold_its_connection() {
+    let server = Server::with(&["--body-bytes-max", "1000", "--connections-max", "1"]);
+    for sends in [false, true] {
+        let mut connection = server.connect();
+        connection.send(head("POST", "/graphql", &[JSON], 1 << 40));
+        assert_eq!(connection.response(true).status, 413);
+        let begun = Instant::now();
+        let ended = Arc::new(AtomicBool::new(false));
+        let sender = sends.then(|| {
+            let (mut other, ended) = (connection.other(), ended.clone());
+            std::thread::spawn(move || {
+                while !ended.load(Ordering::Relaxed) && other.offer([b' '; 100]) {
+                    std::thread::sleep(Duration::from_millis(20));
+                }
+            })
+        });
+        // The next connection is accepted once the first one has ended.
+        server.assert_serves();
+        let took = begun.elapsed();
+        ended.store(true, Ordering::Relaxed);
+        if let Some(sender) = sender {
+            sender.join().expect("it ends");
+        }
+        let limit = if sends { 10 } else { 5 };
+        assert!(took < Duration::from_secs(limit), "{took:?}");
     }
 }

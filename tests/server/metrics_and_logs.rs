@@ -8,7 +8,9 @@ use phyllo::key::hex;
 use serde_json::{Value, json};
 use sha2::{Digest as _, Sha256};
 
-use crate::support::{JSON, Response, Server};
+use tempfile::{NamedTempFile, TempDir};
+
+use crate::support::{JSON, Response, Server, command};
 
 /// The samples of `/metrics`, by name and labels.
 fn scrape(server: &Server) -> BTreeMap<String, f64> {
@@ -411,4 +413,92 @@ fn logs_contain_no_secrets_and_no_document_data() {
         assert!(log.lines().count() > 10, "requests are told: {log}");
         assert!(!log.contains("SECRET"), "{log}");
     }
+}
+
+/// Runs `phyllo serve` until it has logged `until`, and returns its output and its log.
+fn served(directory: &TempDir, arguments: &[&str], until: &str) -> (String, String) {
+    let (out, log) = (NamedTempFile::new(), NamedTempFile::new());
+    let (out, log) = (out.expect("a file"), log.expect("a file"));
+    let mut process = command(directory, arguments)
+        .stdout(out.reopen().expect("the file"))
+        .stderr(log.reopen().expect("the file"))
+        .spawn()
+        .expect("it starts");
+    let read = |file: &NamedTempFile| std::fs::read_to_string(file).expect("UTF-8");
+    let begun = Instant::now();
+    while !(read(&out) + &read(&log)).contains(until) {
+        assert!(begun.elapsed() < Duration::from_secs(60), "{}", read(&log));
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    process.kill().expect("it runs");
+    process.wait().expect("it ends");
+    (read(&out), read(&log))
+}
+
+#[test]
+fn a_server_reports_its_store_and_its_first_collections() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let (out, _) = served(&directory, &[], "Ctrl-C");
+    let place = directory.path().display().to_string();
+    let line = |name: &str, text: &str| format!("\n  {name:<26}{text}\n");
+    assert!(
+        out.contains(&line("the store", &format!("{place} (new)"))),
+        "{out}"
+    );
+    assert!(out.contains(&line("its collections", "none")), "{out}");
+    let server = Server::on(directory, &[]);
+    for number in 0..12 {
+        let insert = format!(
+            "mutation {{ a: insertDocument(collection: \"c{number:02}\", id: 1, document: 0) \
+             {{ key }} b: insertDocument(collection: \"c{number:02}\", id: 2, document: 0) \
+             {{ key }} }}"
+        );
+        assert_eq!(server.query(&insert).get("errors"), None);
+    }
+    server.signal("TERM");
+    let directory = server.stopped();
+    let (out, log) = served(&directory, &[], "Ctrl-C");
+    assert!(out.contains(&line("the store", &place)), "{out}");
+    let first: Vec<String> = (0..10).map(|number| format!("c{number:02} (2)")).collect();
+    let first = format!("{}, …", first.join(", "));
+    assert!(out.contains(&line("its collections", &first)), "{out}");
+    assert_eq!(log, "");
+}
+
+#[test]
+fn a_log_in_json_is_all_that_a_server_writes() {
+    let entries = |log: &str| -> Vec<Value> {
+        let entry = |line| serde_json::from_str(line).unwrap_or_else(|_| panic!("{line:?}"));
+        log.lines().map(entry).collect()
+    };
+    let directory = tempfile::tempdir().expect("a directory");
+    let (out, log) = served(&directory, &["--log-format", "json"], "serving");
+    assert_eq!(out, "");
+    let log = entries(&log);
+    let begun = log.iter().find(|entry| entry["message"] == "serving");
+    let begun = begun.unwrap_or_else(|| panic!("{log:?}"));
+    let url = begun["url"].as_str().expect("a URL");
+    assert!(url.starts_with("http://127.0.0.1:"), "{url}");
+    let place = directory.path().display().to_string();
+    assert_eq!(
+        (&begun["store"], &begun["is_new"], &begun["collections"]),
+        (&json!(place), &json!(true), &json!("none"))
+    );
+    // It was killed, so the next start recovers it.
+    let (out, log) = served(&directory, &["--log-format", "json"], "serving");
+    assert_eq!(out, "");
+    entries(&log);
+    // An error at the start is an entry, too.
+    let failed = [
+        "--log-format",
+        "json",
+        "--listen",
+        "192.0.2.1:1",
+        "--insecure",
+    ];
+    let ran = command(&directory, &failed).output().expect("it runs");
+    assert_eq!(ran.status.code(), Some(1));
+    assert_eq!(String::from_utf8_lossy(&ran.stdout), "");
+    let log = entries(&String::from_utf8_lossy(&ran.stderr));
+    assert_eq!(log.last().expect("an entry")["level"], "ERROR", "{log:?}");
 }

@@ -20,7 +20,7 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// A running server, killed when dropped. Its store must then be sound.
 pub(crate) struct Server {
     process: Child,
-    _stdout: BufReader<ChildStdout>,
+    stdout: BufReader<ChildStdout>,
     pub(crate) address: String,
     directory: Option<TempDir>,
     log: Option<NamedTempFile>,
@@ -83,22 +83,33 @@ impl Server {
     }
 
     fn run(mut command: Command, directory: TempDir, log: Option<NamedTempFile>) -> Self {
+        let reports_in_log = command.get_args().any(|argument| argument == "json");
         let mut process = command.spawn().expect("the binary starts");
-        let mut stdout = BufReader::new(process.stdout.take().expect("a pipe"));
-        let mut line = String::new();
-        stdout.read_line(&mut line).expect("a line");
-        let address = line.trim().strip_prefix("Phyllo serves on http");
-        let address = address.and_then(|address| address.strip_suffix('/')?.split("://").nth(1));
-        let address = address
-            .unwrap_or_else(|| panic!("no address: {line:?}"))
-            .to_owned();
-        Self {
+        let stdout = BufReader::new(process.stdout.take().expect("a pipe"));
+        let mut server = Self {
             process,
-            _stdout: stdout,
-            address,
+            stdout,
+            address: String::new(),
             directory: Some(directory),
             log,
-        }
+        };
+        let url = if reports_in_log {
+            let entry = server.wait_for_log("\"serving\"");
+            let entry: Value = serde_json::from_str(&entry).expect("JSON");
+            entry["url"].as_str().expect("a URL").to_owned()
+        } else {
+            let mut line = String::new();
+            server.stdout.read_line(&mut line).expect("a line");
+            let url = line.trim().strip_prefix("Phyllo serves on ");
+            url.unwrap_or_else(|| panic!("no address: {line:?}"))
+                .to_owned()
+        };
+        let address = url
+            .strip_suffix('/')
+            .and_then(|url| url.split("://").nth(1));
+        let address = address.unwrap_or_else(|| panic!("{url}"));
+        address.clone_into(&mut server.address);
+        server
     }
 
     /// The directory of its store.

@@ -111,7 +111,7 @@ fn assert_pages_print_what_they_show(pages: &[(&str, Vec<Step>)], directory: &Pa
     let mine = r#"[{"title": "One"}, {"title": "Two"}]"#;
     fs::write(directory.join("mine.json"), mine).expect("a file");
     let program = Command::new(env!("CARGO_BIN_EXE_phyllo"));
-    let server = Server::run(program, &store, &["--change-retention", "1h"]);
+    let server = Server::run(program, &store, &[]);
     for (page, steps) in pages {
         let mut streams = Vec::new();
         for Step { command, output } in steps {
@@ -173,7 +173,7 @@ fn the_page_works_in_a_real_browser() {
     let driver = npm::install("browser").expect("the driver's packages");
     let store = directory.path().join("store");
     let program = || Command::new(env!("CARGO_BIN_EXE_phyllo"));
-    let server = Server::run(program(), &store, &["--change-retention", "1h"]);
+    let server = Server::run(program(), &store, &[]);
     let sample = run("phyllo sample", directory.path(), &store);
     let told = String::from_utf8_lossy(&sample.stderr);
     assert!(sample.status.success(), "{told}");
@@ -182,7 +182,12 @@ fn the_page_works_in_a_real_browser() {
     let guarded = Server::run(
         program(),
         &directory.path().join("guarded"),
-        &["--token-file", tokens.to_str().expect("UTF-8")],
+        &[
+            "--change-retention",
+            "0",
+            "--token-file",
+            tokens.to_str().expect("UTF-8"),
+        ],
     );
     let artifacts = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page");
     fs::create_dir_all(&artifacts).expect("a directory for screenshots");

@@ -209,8 +209,8 @@ const LIVE = `\
 # open this page in a second window, and run
 # ChangeNote there.
 #
-# It needs the change log: start the server with
-# "--change-retention 24h".
+# It needs the change log, which new stores have.
+# "--change-retention 24h" switches it on in others.
 
 subscription Live {
   document(

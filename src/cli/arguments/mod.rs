@@ -17,7 +17,6 @@ pub(crate) mod update;
 
 use std::path::PathBuf;
 
-use clap::builder::TypedValueParser;
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use collection::CollectionArgument;
 use location::StoreLocation;
@@ -57,7 +56,7 @@ pub(crate) struct CommandArguments {
         value_name = "STORE",
         env = "PHYLLO_STORE",
         default_value = "./phyllo-data",
-        value_parser = clap::builder::OsStringValueParser::new().map(StoreLocation::from)
+        value_parser = location::store()
     )]
     pub(crate) store: StoreLocation,
     #[command(subcommand)]
@@ -132,6 +131,7 @@ Examples:
   phyllo export --store a | phyllo import - --store b")]
 pub(crate) struct Import {
     /// The file to read; - is standard input
+    #[arg(value_parser = location::file_path())]
     pub(crate) file: PathBuf,
     #[command(flatten)]
     pub(crate) collection: CollectionArgument,
@@ -173,7 +173,7 @@ pub(crate) struct Export {
     #[command(flatten)]
     pub(crate) collection: CollectionArgument,
     /// Write to this file; it is created only when the export is complete
-    #[arg(long, short, value_name = "FILE")]
+    #[arg(long, short, value_name = "FILE", value_parser = location::file_path())]
     pub(crate) output: Option<PathBuf>,
 }
 
@@ -226,8 +226,9 @@ pub(crate) struct Get {
 
 /// Print the changes of documents, one JSON object per line
 ///
-/// The store must have a change log: start its server with --change-retention. The time is in
-/// milliseconds since 1970, and `patch` is a JSON Patch, or null.
+/// The store must have a change log. New stores have one; `phyllo serve --change-retention 24h`
+/// switches it on in an older one. The time is in milliseconds since 1970, and `patch` is a JSON
+/// Patch, or null.
 #[derive(Debug, Args)]
 #[command(after_help = "\
 Examples:
@@ -317,10 +318,10 @@ Examples:
   phyllo copy --from fdb: --to ./copy")]
 pub(crate) struct Copy {
     /// The store to copy from, a directory or fdb:FILE; --store is ignored
-    #[arg(long, value_name = "STORE", value_parser = clap::builder::OsStringValueParser::new().map(StoreLocation::from))]
+    #[arg(long, value_name = "STORE", value_parser = location::store())]
     pub(crate) from: StoreLocation,
     /// The store to copy to
-    #[arg(long, value_name = "STORE", value_parser = clap::builder::OsStringValueParser::new().map(StoreLocation::from))]
+    #[arg(long, value_name = "STORE", value_parser = location::store())]
     pub(crate) to: StoreLocation,
 }
 
@@ -339,7 +340,7 @@ Examples:
   phyllo check --store /backup/monday")]
 pub(crate) struct BackupArguments {
     /// The directory to write to; it is created if needed and must not contain a store
-    #[arg(value_name = "DIR")]
+    #[arg(value_name = "DIR", value_parser = location::file_path())]
     pub(crate) directory: PathBuf,
 }
 

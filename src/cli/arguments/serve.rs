@@ -9,6 +9,7 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 
 use super::bounds::LimitArguments;
+use super::location::file_path;
 use super::units::Retention;
 use crate::error::{Error, Result};
 use crate::server::{Host, Origin};
@@ -71,7 +72,12 @@ pub(crate) struct Serve {
     /// Require a token from this file, sent as `Authorization: Bearer …`. A line is a comment that
     /// begins with #, or a name for the log, read-only or read-write, and the token: "importer
     /// read-write a9LhE4uGd1PsXo6QiVrBtM". The file is reloaded when it changes
-    #[arg(long, value_name = "FILE", env = "PHYLLO_TOKEN_FILE")]
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "PHYLLO_TOKEN_FILE",
+        value_parser = file_path()
+    )]
     pub(crate) token_file: Option<PathBuf>,
     /// Reject all mutations and build no indexes. Commands on this machine, such as an import, can
     /// still write
@@ -82,7 +88,8 @@ pub(crate) struct Serve {
         long,
         value_name = "FILE",
         env = "PHYLLO_TLS_CERT",
-        requires = "tls_key"
+        requires = "tls_key",
+        value_parser = file_path()
     )]
     pub(crate) tls_cert: Option<PathBuf>,
     /// The private key of the certificate (PEM)
@@ -90,11 +97,13 @@ pub(crate) struct Serve {
         long,
         value_name = "FILE",
         env = "PHYLLO_TLS_KEY",
-        requires = "tls_cert"
+        requires = "tls_cert",
+        value_parser = file_path()
     )]
     pub(crate) tls_key: Option<PathBuf>,
     /// Set the time for which the change log of the store keeps changes, which subscriptions need;
-    /// 0 switches the log off. The setting belongs to the store: without this flag it stays as it is
+    /// 0 switches the log off. The setting belongs to the store: without this flag it stays as it
+    /// is, and a new store keeps changes for 1h
     #[arg(long, value_name = "TIME", env = "PHYLLO_CHANGE_RETENTION")]
     pub(crate) change_retention: Option<Retention>,
     /// Allow listening on a non-loopback address without --token-file, so that everyone who can

@@ -1,32 +1,28 @@
 //! Access to a database, either opened by this process or through the server that holds it.
 
-use std::fs::{File, TryLockError};
 use std::path::Path;
 use std::sync::Arc;
-use std::time::Duration;
 
-use indicatif::{ProgressBar, ProgressStyle};
 use tokio::time::{Instant, sleep};
 
 use super::client::{self, Client, Records};
 use super::cluster;
-use super::cluster::Clusters;
+use super::opening::{
+    HELD_CHECK_TIME, RecoveryProgress, StorePurpose, check_directory, held, is_missing, no_store,
+    open_database, open_unless_held,
+};
 use crate::cli::arguments::location::StoreLocation;
 use crate::cli::arguments::parse::WrittenPath;
-use crate::cli::outcome::failed;
 use crate::cli::terminal::output::say;
 use crate::database::{
     Adopted, Check, Collection, Database, DocumentKey, Finding, Foreign, Put, Scan, Scanned,
     Summary, Swept, Value,
 };
 use crate::document::id::DocumentId;
-use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{OPEN_TIME_MAX, STORE_WAIT_TIME_MAX};
+use crate::error::Result;
+use crate::limits::{CHANGE_RETENTION_OF_NEW_STORES, STORE_WAIT_TIME_MAX};
 use crate::operations::{self, ChangeLines, ChangeRequest, NewDocument, Policy, Sweep, ValueLines};
-use crate::store::{self, Embedded, EmbeddedOptions, FILE_NAME, Pairs, Store};
-
-/// The interval of checks whether a store has been released.
-const PAUSE: Duration = Duration::from_millis(50);
+use crate::store::{self, EmbeddedOptions, Pairs};
 
 /// Access to a database. Both variants have the same behavior.
 pub(crate) enum DatabaseAccess {
@@ -36,50 +32,68 @@ pub(crate) enum DatabaseAccess {
     Through(Client),
 }
 
-/// Whether a command creates a missing store.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Missing {
-    Fail,
-    Create,
-}
-
 impl DatabaseAccess {
     /// Opens a store. If a server holds its directory, connects to that server.
     ///
     /// # Errors
     /// `NOT_FOUND`: there is no store. `UNAVAILABLE`: another process holds it without serving it,
     /// or it cannot be opened.
-    pub(crate) async fn open(store: &StoreLocation, missing: Missing) -> Result<Self> {
+    pub(crate) async fn open(store: &StoreLocation, purpose: StorePurpose) -> Result<Self> {
         match store {
-            StoreLocation::Directory(directory) => Self::open_directory(directory, missing).await,
+            StoreLocation::Directory(directory) => {
+                Self::open_directory(store, directory, purpose).await
+            }
             StoreLocation::Cluster(file) => {
                 let cluster = cluster::open(file.as_deref())?;
-                if missing == Missing::Fail && !Database::is_in(&cluster).await? {
+                if purpose != StorePurpose::Create && !Database::is_in(&cluster).await? {
                     return Err(no_store(store));
                 }
-                open_database(cluster).await.map(Self::Direct)
+                let retention = CHANGE_RETENTION_OF_NEW_STORES;
+                let database = open_database(Arc::new(cluster), retention).await?;
+                Ok(Self::direct(store, database))
             }
         }
     }
 
-    async fn open_directory(directory: &Path, missing: Missing) -> Result<Self> {
+    async fn open_directory(
+        location: &StoreLocation,
+        directory: &Path,
+        purpose: StorePurpose,
+    ) -> Result<Self> {
+        check_directory(directory)?;
         let deadline = Instant::now() + STORE_WAIT_TIME_MAX;
+        let options = EmbeddedOptions::default();
+        let progress = RecoveryProgress::OnTerminal;
         loop {
             if let Some(client) = Client::connect(directory).await? {
                 return Ok(Self::Through(client));
             }
-            if !directory.join(FILE_NAME).exists() && missing == Missing::Fail {
+            if purpose != StorePurpose::Create && is_missing(directory) {
                 return Err(no_store(&directory.display()));
             }
-            if let Some(store) = open_unless_held(directory, EmbeddedOptions::default()).await? {
-                return open_database(store).await.map(Self::Direct);
+            let opened = open_unless_held(directory, options, purpose, progress).await?;
+            if let Some(store) = opened {
+                let database = open_database(store, CHANGE_RETENTION_OF_NEW_STORES).await?;
+                return Ok(Self::direct(location, database));
             }
             // The holder may be a server that is about to create its socket, or a short command.
             if Instant::now() >= deadline {
                 return Err(held(directory));
             }
-            sleep(PAUSE).await;
+            sleep(HELD_CHECK_TIME).await;
         }
+    }
+
+    /// Access to a database of this process. Reports a new store, because its directory may not be
+    /// the one that was meant.
+    fn direct(location: &StoreLocation, database: Database) -> Self {
+        if database.is_new() {
+            say(format_args!(
+                "created a new store in {}; --store selects another one",
+                location.absolute()
+            ));
+        }
+        Self::Direct(database)
     }
 
     /// Stores a batch in one transaction: [`operations::put_batch`]. `texts` are the JSON texts of
@@ -321,153 +335,4 @@ impl ExportedDocuments {
             Self::Through(records) => records.next().await,
         }
     }
-}
-
-/// Opens a store for a server. No other process may hold a directory.
-///
-/// # Errors
-/// `UNAVAILABLE`: another process holds it, or it cannot be opened.
-pub(crate) async fn open_to_serve(
-    store: &StoreLocation,
-    options: EmbeddedOptions,
-) -> Result<Database> {
-    match store {
-        StoreLocation::Directory(directory) => open_alone(directory, options).await,
-        StoreLocation::Cluster(file) => open_database(cluster::open(file.as_deref())?).await,
-    }
-}
-
-/// Opens a store for a copy, without connecting to a server. No other process may hold a directory.
-///
-/// # Errors
-/// Errors of [`DatabaseAccess::open`].
-pub(crate) async fn open_to_copy(
-    clusters: &mut Clusters,
-    store: &StoreLocation,
-    missing: Missing,
-) -> Result<Database> {
-    match store {
-        StoreLocation::Directory(directory) => {
-            if missing == Missing::Fail && !directory.join(FILE_NAME).exists() {
-                return Err(no_store(&directory.display()));
-            }
-            open_alone(directory, EmbeddedOptions::default()).await
-        }
-        StoreLocation::Cluster(file) => {
-            let cluster = clusters.open(file.as_deref())?;
-            if missing == Missing::Fail && !Database::is_in(&cluster).await? {
-                return Err(no_store(store));
-            }
-            open_database(cluster).await
-        }
-    }
-}
-
-/// Makes the file of a store smaller. Returns its size in bytes before and after.
-///
-/// # Errors
-/// `NOT_FOUND`: there is no store. `UNAVAILABLE`: another process holds it, or it cannot be opened.
-pub(crate) async fn compact(directory: &Path) -> Result<(u64, u64)> {
-    if !directory.join(FILE_NAME).exists() {
-        return Err(no_store(&directory.display()));
-    }
-    // Waits for other commands, recovers the store, and checks its format.
-    drop(open_alone(directory, EmbeddedOptions::default()).await?);
-    // It was closed, so there is nothing to recover.
-    Embedded::compact(directory, EmbeddedOptions::default(), |_| {})
-}
-
-async fn open_alone(directory: &Path, options: EmbeddedOptions) -> Result<Database> {
-    let deadline = Instant::now() + STORE_WAIT_TIME_MAX;
-    loop {
-        if let Some(store) = open_unless_held(directory, options).await? {
-            return open_database(store).await;
-        }
-        // The holder may be a short command.
-        if Instant::now() >= deadline {
-            return Err(failed(format!(
-                "another process holds the store {}: another server, or a command that is still \
-                 running, such as an import",
-                directory.display()
-            )));
-        }
-        sleep(PAUSE).await;
-    }
-}
-
-/// Opens the store, or returns `None` if another process holds it.
-async fn open_unless_held(directory: &Path, options: EmbeddedOptions) -> Result<Option<Embedded>> {
-    if is_held(directory) {
-        return Ok(None);
-    }
-    if let Ok(store) = open_store(directory, options) {
-        return Ok(Some(store));
-    }
-    // Another process may have taken the lock meanwhile, if only for its own check.
-    sleep(PAUSE).await;
-    if is_held(directory) {
-        return Ok(None);
-    }
-    open_store(directory, options).map(Some)
-}
-
-async fn open_database(store: impl Store + 'static) -> Result<Database> {
-    Database::open(Arc::new(store), Instant::now() + OPEN_TIME_MAX).await
-}
-
-/// Opens the store. Shows the progress of a recovery on standard error if the store was not closed.
-fn open_store(directory: &Path, options: EmbeddedOptions) -> Result<Embedded> {
-    let bar = ProgressBar::no_length();
-    let opened = Embedded::open(directory, options, show_repair(bar.clone()));
-    bar.finish_and_clear();
-    opened
-}
-
-/// Shows the progress of a recovery with a bar.
-fn show_repair(bar: ProgressBar) -> impl Fn(f64) + Send + 'static {
-    bar.set_style(
-        ProgressStyle::with_template("{msg} {bar:30} {percent}%").expect("a valid template"),
-    );
-    move |progress| {
-        if bar.length().is_none() {
-            bar.set_length(100);
-            let message = "the store was not closed; recovering it";
-            bar.set_message(message);
-            if bar.is_hidden() {
-                say(format_args!("{message}"));
-            }
-        }
-        #[expect(
-            clippy::cast_possible_truncation,
-            clippy::cast_sign_loss,
-            reason = "between 0 and 100"
-        )]
-        bar.set_position((100.0 * progress.clamp(0.0, 1.0)) as u64);
-    }
-}
-
-/// Whether another process holds the store's lock.
-fn is_held(directory: &Path) -> bool {
-    let Ok(file) = File::open(directory.join(FILE_NAME)) else {
-        return false;
-    };
-    matches!(file.try_lock_shared(), Err(TryLockError::WouldBlock))
-}
-
-fn no_store(place: &dyn std::fmt::Display) -> Error {
-    Error::new(
-        ErrorKind::NotFound,
-        format!(
-            "there is no store in {place}; `phyllo import` and `phyllo serve` create one, and \
-             --store sets its location"
-        ),
-    )
-}
-
-fn held(directory: &Path) -> Error {
-    failed(format!(
-        "another process holds the store {} and does not share it: a command that is still \
-         running, such as an import, or a server that is starting or stopping; try again later",
-        directory.display()
-    ))
 }

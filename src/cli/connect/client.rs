@@ -46,7 +46,9 @@ impl Client {
             Err(error)
                 if matches!(
                     error.kind(),
-                    io::ErrorKind::NotFound | io::ErrorKind::ConnectionRefused
+                    io::ErrorKind::NotFound
+                        | io::ErrorKind::NotADirectory
+                        | io::ErrorKind::ConnectionRefused
                 ) =>
             {
                 return Ok(None);

@@ -3,3 +3,4 @@
 pub(crate) mod access;
 pub(crate) mod client;
 pub(crate) mod cluster;
+pub(crate) mod opening;

@@ -5,13 +5,14 @@ use tokio::task::yield_now;
 
 use crate::cli::arguments::BackupArguments;
 use crate::cli::arguments::location::StoreLocation;
-use crate::cli::connect::access::{DatabaseAccess, Missing};
+use crate::cli::connect::access::DatabaseAccess;
+use crate::cli::connect::opening::StorePurpose;
 use crate::cli::outcome::Done;
 use crate::cli::terminal::output::{say, spinner};
 use crate::store::BackupDirectory;
 
 pub(crate) async fn run(store: &StoreLocation, arguments: BackupArguments) -> Done {
-    let access = DatabaseAccess::open(store, Missing::Fail).await?;
+    let access = DatabaseAccess::open(store, StorePurpose::Read).await?;
     let mut backup = access.backup().await?;
     let mut target = BackupDirectory::begin(&arguments.directory)?;
     let bar = spinner("{spinner} {bytes}, {elapsed}");

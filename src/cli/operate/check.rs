@@ -2,7 +2,8 @@
 
 use crate::cli::arguments::CheckArguments;
 use crate::cli::arguments::location::StoreLocation;
-use crate::cli::connect::access::{DatabaseAccess, Missing};
+use crate::cli::connect::access::DatabaseAccess;
+use crate::cli::connect::opening::StorePurpose;
 use crate::cli::outcome::{Done, Ended};
 use crate::cli::read::names;
 use crate::cli::terminal::output::Output;
@@ -11,7 +12,7 @@ use crate::document::json::write_string;
 use crate::key::{hex, tuple_text};
 
 pub(crate) async fn run(store: &StoreLocation, check: CheckArguments) -> Done {
-    let access = DatabaseAccess::open(store, Missing::Fail).await?;
+    let access = DatabaseAccess::open(store, StorePurpose::Read).await?;
     if let Some(collection) = &check.collection {
         names::check(&access, collection).await?;
     }

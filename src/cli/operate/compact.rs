@@ -3,7 +3,7 @@
 use indicatif::HumanBytes;
 
 use crate::cli::arguments::location::StoreLocation;
-use crate::cli::connect::access::compact;
+use crate::cli::connect::opening::compact;
 use crate::cli::outcome::Done;
 use crate::cli::terminal::output::say;
 use crate::error::Error;

@@ -7,17 +7,34 @@ use futures::future::try_join;
 use indicatif::{HumanBytes, HumanCount, ProgressBar, ProgressStyle};
 
 use crate::cli::arguments::Copy;
-use crate::cli::connect::access::{Missing, open_to_copy};
 use crate::cli::connect::cluster::Clusters;
+use crate::cli::connect::opening::{StorePurpose, open_to_copy};
 use crate::cli::outcome::{Done, failed};
 use crate::cli::terminal::output::{Output, say};
 use crate::database::copy::{Copied, Digest, check_target, copy};
 use crate::key::hex;
+use crate::limits::CHANGE_RETENTION_OF_NEW_STORES;
 
 pub(crate) async fn run(arguments: Copy) -> Done {
     let mut clusters = Clusters::default();
-    let source = open_to_copy(&mut clusters, &arguments.from, Missing::Fail).await?;
-    let target = open_to_copy(&mut clusters, &arguments.to, Missing::Create).await?;
+    let retention = CHANGE_RETENTION_OF_NEW_STORES;
+    let source = open_to_copy(
+        &mut clusters,
+        &arguments.from,
+        StorePurpose::Read,
+        retention,
+    )
+    .await?;
+    // A new target has the setting of the source.
+    let settings = source.change_settings().await?;
+    let retention = settings.map_or(retention, |settings| settings.retention);
+    let target = open_to_copy(
+        &mut clusters,
+        &arguments.to,
+        StorePurpose::Create,
+        retention,
+    )
+    .await?;
     let bar = Bar::new();
     bar.0.set_message("comparing the target, ");
     check_target(&source, &target).await?;

@@ -11,25 +11,31 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 use crate::cli::arguments::location::StoreLocation;
 use crate::cli::arguments::serve::{LogFormat, Serve};
 use crate::cli::arguments::units::Retention;
-use crate::cli::connect::access::open_to_serve;
-use crate::cli::outcome::Done;
+use crate::cli::connect::opening::{RecoveryProgress, open_to_serve};
+use crate::cli::outcome::{Done, Ended};
 use crate::cli::terminal::files::make_room;
 use crate::error::{Error, Result};
-use crate::limits::OPEN_TIME_MAX;
-use crate::server::{Access, Metrics, OpenStreams, ServeOptions, Tls, Traces, serve};
+use crate::limits::{CHANGE_RETENTION_OF_NEW_STORES, OPEN_TIME_MAX};
+use crate::server::{Access, Metrics, OpenStreams, ServeOptions, StartReport, Tls, Traces, serve};
 use crate::store::EmbeddedOptions;
 
 pub(crate) async fn run(store: &StoreLocation, arguments: Serve) -> Done {
     // From here on SIGHUP does not end the process, even while the store opens. Files need no
     // reload then, because the server has just read them.
     let _hangup = signal(SignalKind::hangup());
-    let traces = arguments
-        .otlp_endpoint
-        .as_deref()
-        .map(Traces::to)
-        .transpose()?;
-    log_to_stderr(arguments.log_format, traces.as_ref());
-    let served = serve_store(store, arguments).await;
+    let endpoint = arguments.otlp_endpoint.as_deref();
+    let traces = endpoint.map(Traces::to).transpose();
+    let format = arguments.log_format;
+    log_to_stderr(format, traces.as_ref().ok().and_then(Option::as_ref));
+    let (traces, mut served) = match traces {
+        Ok(traces) => (traces, serve_store(store, arguments).await),
+        Err(error) => (None, Err(error.into())),
+    };
+    if let (LogFormat::Json, Err(Ended::Failed(error))) = (format, &served) {
+        // Programs that read the log expect nothing but its entries.
+        tracing::error!("{error}");
+        served = Err(Ended::Told);
+    }
     if let Some(traces) = traces {
         traces.end().await;
     }
@@ -47,8 +53,16 @@ async fn serve_store(store: &StoreLocation, arguments: Serve) -> Done {
         cache_bytes,
         ..EmbeddedOptions::default()
     };
-    let database = open_to_serve(store, embedded).await?;
-    if let Some(Retention(retention)) = arguments.change_retention {
+    let retention = arguments.change_retention.map(|Retention(time)| time);
+    let of_new = retention.unwrap_or(CHANGE_RETENTION_OF_NEW_STORES);
+    let in_log = arguments.log_format == LogFormat::Json;
+    let progress = if in_log {
+        RecoveryProgress::InLog
+    } else {
+        RecoveryProgress::OnTerminal
+    };
+    let database = open_to_serve(store, embedded, of_new, progress).await?;
+    if let Some(retention) = retention {
         let deadline = Instant::now() + OPEN_TIME_MAX;
         database.set_change_retention(deadline, retention).await?;
     }
@@ -68,6 +82,10 @@ async fn serve_store(store: &StoreLocation, arguments: Serve) -> Done {
         access,
         tls,
         metrics: Metrics::default(),
+        start_report: StartReport {
+            store: store.absolute(),
+            in_log,
+        },
         streams: OpenStreams::default(),
     };
     serve(database, options).await?;

@@ -10,7 +10,8 @@ use tokio::task::yield_now;
 use super::names;
 use crate::cli::arguments::Export;
 use crate::cli::arguments::location::StoreLocation;
-use crate::cli::connect::access::{DatabaseAccess, ExportedDocuments, Missing};
+use crate::cli::connect::access::{DatabaseAccess, ExportedDocuments};
+use crate::cli::connect::opening::StorePurpose;
 use crate::cli::outcome::{Done, failed};
 use crate::cli::terminal::output::{Output, say};
 use crate::database::{Foreign, Scanned};
@@ -20,7 +21,7 @@ use crate::key::tuple_text;
 use crate::server::local::wire::is_about_one;
 
 pub(crate) async fn run(store: &StoreLocation, export: Export) -> Done {
-    let access = DatabaseAccess::open(store, Missing::Fail).await?;
+    let access = DatabaseAccess::open(store, StorePurpose::Read).await?;
     names::check(&access, &export.collection.name).await?;
     let documents = access.scan(&export.collection.name).await?;
     let Some(path) = export.output else {

@@ -3,14 +3,15 @@
 use crate::cli::arguments::ChangesArguments;
 use crate::cli::arguments::location::StoreLocation;
 use crate::cli::arguments::parse::WrittenPath;
-use crate::cli::connect::access::{DatabaseAccess, FollowedLines, Missing};
+use crate::cli::connect::access::{DatabaseAccess, FollowedLines};
+use crate::cli::connect::opening::StorePurpose;
 use crate::cli::outcome::Done;
 use crate::cli::terminal::output::Output;
 use crate::database::DocumentKey;
 use crate::operations::ChangeRequest;
 
 pub(crate) async fn changes(store: &StoreLocation, arguments: ChangesArguments) -> Done {
-    let access = DatabaseAccess::open(store, Missing::Fail).await?;
+    let access = DatabaseAccess::open(store, StorePurpose::Read).await?;
     let request = ChangeRequest {
         collection: arguments.collection.name,
         id: arguments.id,

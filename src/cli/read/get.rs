@@ -5,7 +5,8 @@ use std::io::IsTerminal;
 use super::{follow, names};
 use crate::cli::arguments::location::StoreLocation;
 use crate::cli::arguments::{Get, PairsArguments, PlaceArguments};
-use crate::cli::connect::access::{DatabaseAccess, Missing};
+use crate::cli::connect::access::DatabaseAccess;
+use crate::cli::connect::opening::StorePurpose;
 use crate::cli::outcome::Done;
 use crate::cli::terminal::output::Output;
 use crate::cli::terminal::pretty;
@@ -15,7 +16,7 @@ use crate::key::{hex, tuple_text};
 
 pub(crate) async fn get(store: &StoreLocation, get: Get) -> Done {
     let document = document(&get.place)?;
-    let access = DatabaseAccess::open(store, Missing::Fail).await?;
+    let access = DatabaseAccess::open(store, StorePurpose::Read).await?;
     let path = get.place.path.clone();
     if get.watch {
         return follow::watch(&access, document, path).await;
@@ -35,7 +36,7 @@ pub(crate) async fn get(store: &StoreLocation, get: Get) -> Done {
 
 pub(crate) async fn pairs(store: &StoreLocation, arguments: PairsArguments) -> Done {
     let document = document(&arguments.place)?;
-    let access = DatabaseAccess::open(store, Missing::Fail).await?;
+    let access = DatabaseAccess::open(store, StorePurpose::Read).await?;
     let pairs = access.pairs(document, arguments.place.path.clone()).await?;
     if pairs.is_empty() {
         names::check(&access, &arguments.place.collection.name).await?;

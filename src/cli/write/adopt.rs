@@ -4,7 +4,8 @@ use indicatif::{HumanCount, ProgressBar};
 
 use crate::cli::arguments::Adopt;
 use crate::cli::arguments::location::StoreLocation;
-use crate::cli::connect::access::{DatabaseAccess, Missing};
+use crate::cli::connect::access::DatabaseAccess;
+use crate::cli::connect::opening::StorePurpose;
 use crate::cli::outcome::Done;
 use crate::cli::terminal::output::{Output, say, spinner};
 use crate::database::Adopted;
@@ -13,8 +14,8 @@ use crate::key::tuple_text;
 pub(crate) async fn run(store: &StoreLocation, arguments: Adopt) -> Done {
     // A cluster in which only other programs have stored data is not a Phyllo store yet.
     let missing = match store {
-        StoreLocation::Directory(_) => Missing::Fail,
-        StoreLocation::Cluster(_) => Missing::Create,
+        StoreLocation::Directory(_) => StorePurpose::Change,
+        StoreLocation::Cluster(_) => StorePurpose::Create,
     };
     let access = DatabaseAccess::open(store, missing).await?;
     let mut report = AdoptReport::new();

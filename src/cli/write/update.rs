@@ -6,13 +6,14 @@ use super::sweep;
 use super::sweep::SweepReport;
 use crate::cli::arguments::location::StoreLocation;
 use crate::cli::arguments::update::UpdateCommand;
-use crate::cli::connect::access::{DatabaseAccess, Missing};
+use crate::cli::connect::access::DatabaseAccess;
+use crate::cli::connect::opening::StorePurpose;
 use crate::cli::outcome::Done;
 use crate::cli::terminal::output::say;
 use crate::operations::{Sweep, SweepChange};
 
 pub(crate) async fn run(store: &StoreLocation, arguments: UpdateCommand) -> Done {
-    let access = DatabaseAccess::open(store, Missing::Fail).await?;
+    let access = DatabaseAccess::open(store, StorePurpose::Change).await?;
     let updates = arguments.updates.in_order();
     let update = Sweep {
         collection: arguments.collection.name,

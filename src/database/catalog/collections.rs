@@ -48,33 +48,44 @@ pub(crate) async fn count(read: &dyn Read, collection: &str) -> Result<i64> {
 /// # Errors
 /// Errors of the store.
 pub async fn collections(read: &dyn Read) -> Result<Vec<Collection>> {
-    first_collections(read, usize::MAX).await
+    let (found, _) = first_collections(read, usize::MAX).await?;
+    Ok(found)
 }
 
-/// As [`collections`], from the first batches of pairs that have at least `pairs_max` pairs.
+/// Returns the first of the [`collections`], and whether there are more.
 ///
 /// # Errors
 /// Errors of the store.
-pub(crate) async fn first_collections(
+pub async fn first_collections(
     read: &dyn Read,
-    pairs_max: usize,
-) -> Result<Vec<Collection>> {
+    count_max: usize,
+) -> Result<(Vec<Collection>, bool)> {
     let (begin, end) = Family::counts();
-    let mut found = Vec::new();
+    let mut found: Vec<(Collection, bool)> = Vec::new();
     let mut batches = Batches::new(read, begin, end);
-    let mut taken = 0;
-    while taken < pairs_max
-        && let Some(pairs) = batches.next().await?
-    {
+    let holds = |(collection, indexed): &(Collection, bool)| collection.count > 0 || *indexed;
+    while let Some(pairs) = batches.next().await? {
         for (key, value) in pairs.iter() {
             take(&mut found, key, value);
         }
-        taken += pairs.len();
+        // The last collection may have further pairs.
+        let (last, complete) = match found.split_last() {
+            Some((_, complete)) => (1, complete),
+            None => (0, &found[..]),
+        };
+        if count_max < usize::MAX && complete.iter().filter(|it| holds(it)).count() > count_max {
+            found.truncate(found.len() - last);
+            break;
+        }
     }
-    let held = found
+    let mut held: Vec<Collection> = found
         .into_iter()
-        .filter(|(collection, indexed)| collection.count > 0 || *indexed);
-    Ok(held.map(|(collection, _)| collection).collect())
+        .filter(|it| holds(it))
+        .map(|(collection, _)| collection)
+        .collect();
+    let more = held.len() > count_max;
+    held.truncate(count_max);
+    Ok((held, more))
 }
 
 /// Adds one pair of the catalog: a count, or the definition of an index.

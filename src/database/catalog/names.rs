@@ -9,7 +9,7 @@ use crate::document::path::Place;
 use crate::error::Result;
 use crate::key::{name_of_collection, ranges_of_collection};
 use crate::limits::{
-    NAME_COMPARED_CHARACTERS_MAX, NAMES_LOOKED_AT_MAX, NAMES_PAIRS_MAX, SIMILAR_NAMES_MAX,
+    COLLECTIONS_COMPARED_MAX, NAME_COMPARED_CHARACTERS_MAX, NAMES_LOOKED_AT_MAX, SIMILAR_NAMES_MAX,
 };
 use crate::store::{RangeRead, Read, key_after};
 
@@ -74,7 +74,7 @@ pub struct NearNames {
 /// # Errors
 /// Errors of the store and of the budget.
 pub async fn near_names(read: &dyn Read, budget: &Budget, name: &str) -> Result<NearNames> {
-    let found = first_collections(read, NAMES_PAIRS_MAX).await?;
+    let (found, _) = first_collections(read, COLLECTIONS_COMPARED_MAX).await?;
     let mut similar = Vec::new();
     for collection in &found {
         budget.pace(1 + STEPS_PER_COMPARISON).await?;

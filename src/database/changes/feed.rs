@@ -499,7 +499,8 @@ fn before(Version(mut version): Version) -> ChangePosition {
 
 fn log_is_off() -> Error {
     Error::bad_input(
-        "the change log of this store is off: start the server with --change-retention",
+        "the change log of this store is off: switch it on with `phyllo serve --change-retention \
+         24h`; the setting belongs to the store",
     )
 }
 
@@ -535,17 +536,17 @@ async fn run(parts: Weak<FeedParts>, number: u64) {
                 None => return,
             }
         };
-        let any = match parts.poll(number, read_to).await {
-            Ok(Some(any)) => any,
+        let polled = parts.poll(number, read_to).await;
+        // A task that waits does not keep the store open.
+        drop(parts);
+        match polled {
+            Ok(Some(any)) => pause.wait(any).await,
             Ok(None) => return,
             Err(error) => {
                 tracing::warn!("the change log cannot be read, trying again: {error}");
                 sleep(CHANGES_POLL_TIME_MAX).await;
-                continue;
             }
-        };
-        drop(parts);
-        pause.wait(any).await;
+        }
     }
 }
 
@@ -575,3 +576,6 @@ impl Pause {
         sleep(self.time).await;
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -9,7 +9,7 @@ use crate::database::format::write_changes_format;
 use crate::error::{Error, Result};
 use crate::key::{ChangeLogPart, ChangeLogRange, Family, Version};
 use crate::limits::CHANGE_SHARDS;
-use crate::store::{Read, Transaction};
+use crate::store::{Pairs, Read, Transaction};
 
 /// The settings of the change log of a store.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -42,10 +42,8 @@ impl ChangeSettings {
         !self.retention.is_zero()
     }
 
-    fn write(&self, transaction: &dyn Transaction) -> Result<()> {
-        let value = pack(&(self.history.as_str(), self.retention.as_secs()));
-        transaction.set(&Family::ChangeSettings.key()?, &value);
-        Ok(())
+    fn encode(&self) -> Vec<u8> {
+        pack(&(self.history.as_str(), self.retention.as_secs()))
     }
 }
 
@@ -78,7 +76,7 @@ pub(crate) async fn set_retention(
         history: stored.map_or_else(new_history, |stored| stored.history),
         retention,
     };
-    settings.write(transaction)?;
+    transaction.set(&Family::ChangeSettings.key()?, &settings.encode());
     if was_on != settings.is_on() {
         clear_entries(transaction);
         let horizon = [&Version::VALUE_PREFIX[..], &Version::PLACEHOLDER].concat();
@@ -86,6 +84,29 @@ pub(crate) async fn set_retention(
         transaction.set_versionstamped_value(&Family::ChangeHorizon.key()?, &horizon, stamp_at);
     }
     Ok(true)
+}
+
+/// The pairs that a backup has in place of the change log: the retention, under the name of another
+/// history, and the version of the snapshot, after which the log of the restored store is complete.
+/// No pairs if the log was never switched on.
+///
+/// # Errors
+/// Errors of the store.
+pub async fn change_log_of_backup(snapshot: &dyn Read) -> Result<Pairs> {
+    let mut pairs = Pairs::default();
+    let Some(stored) = ChangeSettings::read(snapshot).await? else {
+        return Ok(pairs);
+    };
+    let settings = ChangeSettings {
+        history: new_history(),
+        retention: stored.retention,
+    };
+    let version = snapshot.version().await?;
+    let user_version = [0; 2];
+    let horizon = [&Version::VALUE_PREFIX[..], &version.0, &user_version].concat();
+    pairs.push(&Family::ChangeSettings.key()?, &settings.encode());
+    pairs.push(&Family::ChangeHorizon.key()?, &horizon);
+    Ok(pairs)
 }
 
 fn clear_entries(transaction: &dyn Transaction) {

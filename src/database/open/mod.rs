@@ -33,48 +33,85 @@ pub struct Database {
     store: Arc<dyn Store>,
     format: LastFormat,
     changes: ChangeFeed,
+    is_new: bool,
 }
 
 impl Database {
-    /// Opens the database in a store. Creates it if the store is empty.
+    /// Opens the database in a store. Creates it without a change log if the store is empty.
     ///
     /// # Errors
     /// `UNAVAILABLE`: the store is not available, or a newer program raised its format.
     pub async fn open(store: Arc<dyn Store>, deadline: Instant) -> Result<Self> {
-        let database = Self {
+        Self::open_or_create(store, Duration::ZERO, deadline).await
+    }
+
+    /// Opens the database in a store. If the store is empty and not open for reading only, creates a database whose change log
+    /// keeps entries for `retention`, in whole seconds. Zero means that the log is off. The setting
+    /// of an existing database stays as it is.
+    ///
+    /// # Errors
+    /// As [`Database::open`].
+    pub async fn open_or_create(
+        store: Arc<dyn Store>,
+        retention: Duration,
+        deadline: Instant,
+    ) -> Result<Self> {
+        let mut database = Self {
             changes: ChangeFeed::new(store.clone()),
             store,
             format: LastFormat::default(),
+            is_new: false,
         };
         let snapshot = database.snapshot().await?;
         let has_format = database.format.check_stored(&*snapshot).await?;
-        if database.store.lacks_log() {
-            database.enable_log(deadline).await?;
-        } else if !has_format {
-            let write = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
-                Box::pin(async move {
-                    format::write_format(&*transaction)
-                        .await
-                        .map(Decision::Commit)
-                })
-            };
-            database.transact(deadline, write).await?;
+        if database.store.is_read_only() {
+            return Ok(database);
+        }
+        let lacks_log = database.store.lacks_log();
+        if lacks_log || !has_format {
+            database.is_new = database.initialize(retention, deadline).await?;
+        }
+        if lacks_log {
+            database.store.enable_log().await?;
+        }
+        if database.is_new {
+            // So that the first transaction knows of the change log.
+            let snapshot = database.store.snapshot().await?;
+            database.format.check_stored(&*snapshot).await?;
         }
         Ok(database)
     }
 
-    /// Lets the embedded engine keep a log. Its format makes older programs reject the store before
-    /// there is a log.
-    async fn enable_log(&self, deadline: Instant) -> Result<()> {
+    /// Writes the format of a new store and the retention of its change log. The format of a store
+    /// whose engine keeps a write-ahead log makes older programs reject it before there is a log.
+    /// Returns whether the store is new.
+    async fn initialize(&self, retention: Duration, deadline: Instant) -> Result<bool> {
+        let lacks_log = self.store.lacks_log();
         let write = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
             Box::pin(async move {
-                format::write_log_format(&*transaction)
-                    .await
-                    .map(Decision::Commit)
+                // Another process may have created the database meanwhile.
+                let is_new = !format::check_format(&*transaction).await?;
+                if lacks_log {
+                    format::write_log_format(&*transaction).await?;
+                } else {
+                    format::write_format(&*transaction).await?;
+                }
+                if is_new {
+                    set_retention(&*transaction, retention).await?;
+                }
+                Ok(Decision::Commit(is_new))
             })
         };
-        self.transact(deadline, write).await?;
-        self.store.enable_log().await
+        match self.transact(deadline, write).await? {
+            TransactionResult::Committed(is_new, _) | TransactionResult::Aborted(is_new) => {
+                Ok(is_new)
+            }
+        }
+    }
+
+    /// Whether [`Database::open_or_create`] has created the database.
+    pub fn is_new(&self) -> bool {
+        self.is_new
     }
 
     /// Returns whether a store holds a database.
@@ -97,6 +134,7 @@ impl Database {
             store: Arc::new(Observed::counting(self.store.clone(), operations)),
             format: self.format.clone(),
             changes: self.changes.clone(),
+            is_new: self.is_new,
         }
     }
 
@@ -143,6 +181,14 @@ impl Database {
             })
         };
         self.transact(deadline, write).await.map(|_| ())
+    }
+
+    /// The settings of the change log. `None` if they were never set.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub async fn change_settings(&self) -> Result<Option<ChangeSettings>> {
+        ChangeSettings::read(&*self.snapshot().await?).await
     }
 
     /// Measures the change log periodically for the observer of this process, and removes expired

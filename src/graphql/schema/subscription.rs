@@ -74,8 +74,8 @@ impl ChangeSchema {
 pub(crate) struct SubscriptionRoot;
 
 const DESCRIPTION: &str = "Sends data when it changes, over WebSocket (`graphql-transport-ws`), \
-                           server-sent events or multipart responses. It needs the change log: \
-                           start the server with `--change-retention`.";
+                           server-sent events or multipart responses. It needs the change log, \
+                           which new stores have; `phyllo serve --change-retention 24h` switches it on.";
 const DOCUMENT: &str = "The value at `path` in the document with the key `id`: now, and after commits that change it. A client \
                         that is slower than the commits gets only the newest state. Null while nothing is stored \
                         there.";

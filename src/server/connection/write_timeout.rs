@@ -6,9 +6,12 @@ use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
-use tokio::time::{Sleep, sleep};
+use tokio::time::{Instant, Sleep, sleep};
 
-use crate::limits::{LINGER_BYTES_AT_ONCE, LINGER_TIME_MAX, SENT_BYTES_PER_TIME};
+use crate::limits::{
+    LINGER_BYTES_AT_ONCE, LINGER_BYTES_MAX, LINGER_SILENCE_MAX, LINGER_TIME_MAX,
+    SENT_BYTES_PER_TIME,
+};
 
 /// A stream that fails with [`io::ErrorKind::TimedOut`] if the peer reads less than
 /// [`SENT_BYTES_PER_TIME`] of the pending data within the given time.
@@ -19,7 +22,16 @@ pub(crate) struct Patient<S, H> {
     time: Duration,
     /// Set from when a write blocks until enough bytes, or all of them, are written.
     waiting: Option<Waiting>,
-    lingering: Option<Pin<Box<Sleep>>>,
+    lingering: Option<Lingering>,
+}
+
+/// The time after the last response, in which incoming data is discarded.
+struct Lingering {
+    /// The end, at the latest.
+    over: Pin<Box<Sleep>>,
+    /// The end, unless more data comes.
+    silent: Pin<Box<Sleep>>,
+    discarded: usize,
 }
 
 struct Waiting {
@@ -106,28 +118,39 @@ impl<S: AsyncRead + AsyncWrite + Unpin, H: Unpin> AsyncWrite for Patient<S, H> {
         Pin::new(&mut self.stream).poll_flush(context)
     }
 
-    /// If the client still sends, for example the rest of a rejected body, closing at once would
-    /// reset the connection and lose the response. So incoming data is discarded for a while.
+    /// If the client still sends, or begins to send, for example the body of a request that was
+    /// rejected by its headers, closing at once would reset the connection and lose the response. So
+    /// incoming data is discarded until the client closes its side, or for a limited time.
     fn poll_shutdown(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        if self.lingering.is_none() {
-            ready!(Pin::new(&mut self.stream).poll_shutdown(context))?;
+        let this = &mut *self;
+        if this.lingering.is_none() {
+            ready!(Pin::new(&mut this.stream).poll_shutdown(context))?;
+        }
+        let lingering = this.lingering.get_or_insert_with(|| Lingering {
+            over: Box::pin(sleep(LINGER_TIME_MAX)),
+            silent: Box::pin(sleep(LINGER_SILENCE_MAX)),
+            discarded: 0,
+        });
+        if lingering.over.as_mut().poll(context).is_ready() {
+            return Poll::Ready(Ok(()));
         }
         let mut room = [0; LINGER_BYTES_AT_ONCE];
         let mut buffer = ReadBuf::new(&mut room);
-        let read = Pin::new(&mut self.stream).poll_read(context, &mut buffer);
-        match (read, &mut self.lingering) {
-            (Poll::Ready(Ok(())), lingering) if !buffer.filled().is_empty() => {
-                let over = lingering.get_or_insert_with(|| Box::pin(sleep(LINGER_TIME_MAX)));
-                if over.as_mut().poll(context).is_ready() {
+        match Pin::new(&mut this.stream).poll_read(context, &mut buffer) {
+            Poll::Pending => lingering.silent.as_mut().poll(context).map(Ok),
+            Poll::Ready(Ok(())) if !buffer.filled().is_empty() => {
+                lingering.discarded += buffer.filled().len();
+                if lingering.discarded > LINGER_BYTES_MAX {
                     return Poll::Ready(Ok(()));
                 }
+                let end = Instant::now() + LINGER_SILENCE_MAX;
+                lingering.silent.as_mut().reset(end);
                 // Yields to other tasks before reading more.
                 context.waker().wake_by_ref();
                 Poll::Pending
             }
-            (Poll::Pending, Some(over)) => over.as_mut().poll(context).map(Ok),
-            // The client has closed its side or sends nothing.
-            _ => Poll::Ready(Ok(())),
+            // The client has closed its side.
+            Poll::Ready(_) => Poll::Ready(Ok(())),
         }
     }
 }

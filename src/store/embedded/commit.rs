@@ -69,6 +69,15 @@ pub(super) struct Published {
 }
 
 impl Published {
+    /// A view that is synced.
+    pub(super) fn new(view: View, progress: Progress) -> Self {
+        Self {
+            view,
+            progress,
+            cache: SnapshotCache::default(),
+        }
+    }
+
     pub(super) fn tables(&self) -> Tables<'_, ReadOnlyTable<Bytes, Bytes>> {
         self.view.tables()
     }
@@ -152,11 +161,7 @@ impl Committer {
         let (wake, woken) = channel();
         let base = Arc::new(Base::open(&database, last_commit)?);
         let view = View::new(base.clone());
-        let published = Published {
-            view: view.clone(),
-            progress: progress.clone(),
-            cache: SnapshotCache::default(),
-        };
+        let published = Published::new(view.clone(), progress.clone());
         let table_writer = TableWriter {
             has_tombstones: base.has_tombstones(),
         };
@@ -374,14 +379,9 @@ impl Committer {
 
     /// The caller has locked `publishing`.
     fn store_published(&self, view: View) {
-        let progress = self.progress.clone();
         let last_commit = view.last_commit;
-        let cache = SnapshotCache::default();
-        self.published.store(Arc::new(Published {
-            view,
-            progress,
-            cache,
-        }));
+        let published = Published::new(view, self.progress.clone());
+        self.published.store(Arc::new(published));
         self.published_commits.send_replace(last_commit);
     }
 }

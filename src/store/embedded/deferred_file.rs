@@ -7,9 +7,13 @@
 //! After a failed sync of the log, redb must not make the commits durable that the log may not have,
 //! even if a checkpoint of them has begun. [`DeferredFile::block`] prevents it.
 //!
+//! If the disk is full while a store is opened, the writes that find no space are deferred, too.
+//! [`DeferredFile::check_written`] then reports how much space is missing.
+//!
 //! A checkpoint writes many pages. If one sync wrote them all to the disk, the syncs of the log would wait
 //! for it. So the file is also synced while redb writes, after each portion.
 
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io;
 use std::ops::Bound;
@@ -21,6 +25,17 @@ use redb::{BackendError, DatabaseError, StorageBackend};
 
 use crate::limits::UNSYNCED_BYTES_MAX;
 
+/// The unit in which file systems allocate space.
+const BLOCK_BYTES: u64 = 4_096;
+
+/// Whether an operation on a file found no space.
+pub(super) fn is_full(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded
+    )
+}
+
 /// A storage backend for redb, and a handle to [`settle`](Self::settle) it.
 #[derive(Clone, Debug)]
 pub(super) struct DeferredFile(Arc<FileState>);
@@ -29,6 +44,8 @@ pub(super) struct DeferredFile(Arc<FileState>);
 struct FileState {
     file: Box<dyn StorageBackend>,
     settled: AtomicBool,
+    /// Whether writes that find no space are deferred.
+    opening: AtomicBool,
     blocked: AtomicBool,
     /// Bytes that were written to the file since its last sync.
     unsynced_bytes: AtomicU64,
@@ -40,6 +57,8 @@ struct FileState {
 struct DeferredOperations {
     file_bytes: u64,
     bytes: u64,
+    /// Whether the file was empty before the disk was found full.
+    was_empty: bool,
     steps: Vec<FileOperation>,
 }
 
@@ -62,35 +81,87 @@ impl DeferredFile {
         Ok(Self(Arc::new(FileState {
             file: Box::new(file),
             settled: AtomicBool::new(false),
+            opening: AtomicBool::new(true),
             blocked: AtomicBool::new(false),
             unsynced_bytes: AtomicU64::new(0),
             held: Mutex::new(DeferredOperations {
                 file_bytes: bytes,
                 bytes,
+                was_empty: false,
                 steps: Vec::new(),
             }),
         })))
     }
 
-    /// Applies the deferred operations. Later operations go to the file directly. On error, a file
-    /// that was empty is emptied again.
+    /// Applies the deferred operations. Later operations go to the file directly. If the disk is
+    /// full, the other operations and later ones stay deferred. On another error, a file that was
+    /// empty is emptied again.
     pub(super) fn settle(&self) -> io::Result<()> {
         let mut held = self.held();
-        for step in std::mem::take(&mut held.steps) {
-            let done = match step {
-                FileOperation::SetLen(bytes) => self.0.file.set_len(bytes),
-                FileOperation::Write(at, bytes) => self.0.file.write(at, &bytes),
+        let mut steps = std::mem::take(&mut held.steps).into_iter();
+        while let Some(step) = steps.next() {
+            let done = match &step {
+                FileOperation::SetLen(bytes) => self.0.file.set_len(*bytes),
+                FileOperation::Write(at, bytes) => self.0.file.write(*at, bytes),
                 FileOperation::Sync => self.0.file.sync_data(),
             };
-            if let Err(error) = done {
-                if held.file_bytes == 0 {
-                    // If that fails too, the first error is the relevant one.
-                    let _emptied = self.0.file.set_len(0);
+            match done {
+                Ok(()) => {}
+                Err(error) if is_full(&error) => {
+                    held.was_empty = held.file_bytes == 0;
+                    held.file_bytes = self.0.file.len()?;
+                    held.steps.push(step);
+                    held.steps.extend(steps);
+                    return Ok(());
                 }
-                return Err(error);
+                Err(error) => {
+                    if held.file_bytes == 0 {
+                        // If that fails too, the first error is the relevant one.
+                        let _emptied = self.0.file.set_len(0);
+                    }
+                    return Err(error);
+                }
             }
         }
         self.0.settled.store(true, Ordering::Release);
+        Ok(())
+    }
+
+    /// Ends the opening of a store. Later writes that find no space fail.
+    ///
+    /// # Errors
+    /// `StorageFull`: writes are deferred, because the disk was full. All further changes are
+    /// rejected. A file that was empty is emptied again.
+    pub(super) fn check_written(&self) -> io::Result<()> {
+        self.0.opening.store(false, Ordering::Release);
+        let Some(held) = self.deferred() else {
+            return Ok(());
+        };
+        let missing = held.blocks() * BLOCK_BYTES;
+        self.block();
+        if held.was_empty {
+            let _emptied = self.0.file.set_len(0);
+        }
+        let message = format!("the disk is full: about {missing} bytes of space are missing");
+        Err(io::Error::new(io::ErrorKind::StorageFull, message))
+    }
+
+    /// Defers operations from now on, because the disk is full.
+    fn defer(&self) -> io::Result<MutexGuard<'_, DeferredOperations>> {
+        let mut held = self.held();
+        held.file_bytes = self.0.file.len()?;
+        held.bytes = held.file_bytes;
+        self.0.settled.store(false, Ordering::Release);
+        Ok(held)
+    }
+
+    fn write_now(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.0.file.write(offset, data)?;
+        let written = data.len() as u64;
+        let unsynced = &self.0.unsynced_bytes;
+        if unsynced.fetch_add(written, Ordering::Relaxed) + written >= UNSYNCED_BYTES_MAX {
+            self.sync_now()?;
+        }
         Ok(())
     }
 
@@ -126,6 +197,26 @@ impl DeferredFile {
 }
 
 impl DeferredOperations {
+    fn write(&mut self, offset: u64, data: &[u8]) {
+        self.bytes = self.bytes.max(offset + data.len() as u64);
+        self.steps.push(FileOperation::Write(offset, data.to_vec()));
+    }
+
+    /// The number of different blocks in the deferred writes.
+    fn blocks(&self) -> u64 {
+        let blocks: BTreeSet<u64> = self
+            .steps
+            .iter()
+            .flat_map(|step| match step {
+                FileOperation::Write(at, bytes) if !bytes.is_empty() => {
+                    at / BLOCK_BYTES..(at + bytes.len() as u64).div_ceil(BLOCK_BYTES)
+                }
+                _ => 0..0,
+            })
+            .collect();
+        blocks.len() as u64
+    }
+
     /// Reads the file as if the operations had been applied.
     fn read(&self, file: &dyn StorageBackend, offset: u64, out: &mut [u8]) -> io::Result<()> {
         let end = offset + out.len() as u64;
@@ -180,8 +271,14 @@ impl StorageBackend for DeferredFile {
 
     fn set_len(&self, bytes: u64) -> io::Result<()> {
         self.check_not_blocked()?;
-        let Some(mut held) = self.deferred() else {
-            return self.0.file.set_len(bytes);
+        let mut held = match self.deferred() {
+            Some(held) => held,
+            None => match self.0.file.set_len(bytes) {
+                Err(error) if is_full(&error) && self.0.opening.load(Ordering::Acquire) => {
+                    self.defer()?
+                }
+                done => return done,
+            },
         };
         held.bytes = bytes;
         held.steps.push(FileOperation::SetLen(bytes));
@@ -199,17 +296,16 @@ impl StorageBackend for DeferredFile {
 
     fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
         self.check_not_blocked()?;
-        let Some(mut held) = self.deferred() else {
-            self.0.file.write(offset, data)?;
-            let written = data.len() as u64;
-            let unsynced = &self.0.unsynced_bytes;
-            if unsynced.fetch_add(written, Ordering::Relaxed) + written >= UNSYNCED_BYTES_MAX {
-                self.sync_now()?;
-            }
-            return Ok(());
+        let mut held = match self.deferred() {
+            Some(held) => held,
+            None => match self.write_now(offset, data) {
+                Err(error) if is_full(&error) && self.0.opening.load(Ordering::Acquire) => {
+                    self.defer()?
+                }
+                written => return written,
+            },
         };
-        held.bytes = held.bytes.max(offset + data.len() as u64);
-        held.steps.push(FileOperation::Write(offset, data.to_vec()));
+        held.write(offset, data);
         Ok(())
     }
 

@@ -33,6 +33,7 @@ use checkpoint::GroupSync;
 use commit::{Committer, Published};
 pub use log::{LOG_NAMES, LogFiles};
 pub use open::FILE_NAME;
+pub use open::read_only::EmbeddedReader;
 pub use options::EmbeddedOptions;
 use tokio::sync::watch;
 
@@ -45,7 +46,7 @@ use crate::error::{Error, Result};
 use crate::key::Version;
 use crate::limits::RANGES_AT_A_TIME;
 
-/// A store in a directory that this process has locked.
+/// A store in a directory that this process has locked. [`EmbeddedReader`] only reads one.
 pub struct Embedded {
     committer: Arc<Committer>,
 }

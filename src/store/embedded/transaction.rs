@@ -12,9 +12,10 @@ use super::tables::fault;
 use super::tables::pairs;
 use super::tables::view::View;
 use super::tables::writes::{WriteKind, WriteList, WriteTables};
+use crate::budget::block_thread;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
-use crate::limits::{CLEARED_PAIRS_AT_ONCE, RANGES_AT_A_TIME};
+use crate::limits::{CLEARED_PAIRS_AT_ONCE, RANGES_AT_A_TIME, WRITTEN_BYTES_AT_ONCE};
 use crate::store::{
     Attachments, Batch, CommitError, MultiRange, PendingStamps, RangeRead, Read, Transaction,
     key_after,
@@ -155,26 +156,54 @@ impl EmbeddedTransaction {
         }
         let tables = self.committer.table_writer().await;
         self.committer.progress.check()?;
-        let begun = TableTransaction::begin(&self.committer, tables);
+        // It writes the changes of other transactions, too.
+        let begun = block_thread(|| TableTransaction::begin(&self.committer, tables));
         let begun = begun.map_err(|error| self.committer.fail(&error.to_string()))?;
-        let mut open = self.lock();
-        let open = open.as_mut().ok_or_else(over)?;
-        open.pending.writes.set_not_applied();
-        open.state = TransactionSource::Tables(Box::new(begun));
-        Ok(())
+        {
+            let mut open = self.lock();
+            let open = open.as_mut().ok_or_else(over)?;
+            open.pending.writes.set_not_applied();
+            open.state = TransactionSource::Tables(Box::new(begun));
+        }
+        self.is_applied().map(|_| ())
     }
 
-    /// Applies the pending writes in memory. Returns false if they must be written to redb.
+    /// Applies the pending writes. Returns false if they must be written to redb first.
     fn is_applied(&self) -> Result<bool> {
+        let bytes = match &*self.lock() {
+            Some(open) => open.pending.writes.not_applied_bytes(),
+            None => return Err(over()),
+        };
+        if bytes > WRITTEN_BYTES_AT_ONCE {
+            block_thread(|| self.apply_writes())
+        } else {
+            self.apply_writes()
+        }
+    }
+
+    /// Whether the commit syncs redb's file, or copies many bytes.
+    fn commits_long(&self) -> bool {
+        self.lock().as_ref().is_some_and(|open| {
+            matches!(open.state, TransactionSource::Tables(_))
+                || open.pending.writes.bytes() > WRITTEN_BYTES_AT_ONCE
+        })
+    }
+
+    fn apply_writes(&self) -> Result<bool> {
         let mut open = self.lock();
         let open = open.as_mut().ok_or_else(over)?;
-        let TransactionSource::View(view) = &mut open.state else {
-            return Ok(true);
-        };
         let writes = &mut open.pending.writes;
         if writes.are_applied() {
             return Ok(true);
         }
+        let view = match &mut open.state {
+            TransactionSource::View(view) => view,
+            TransactionSource::Tables(tables) => {
+                let written = tables.applied(writes).map(drop);
+                written.map_err(|error| self.committer.fail(&error.to_string()))?;
+                return Ok(true);
+            }
+        };
         if writes.bytes() > self.committer.options.overlay_transaction_bytes_max {
             return Ok(false);
         }
@@ -404,7 +433,12 @@ impl Transaction for EmbeddedTransaction {
 
     async fn commit(&self) -> Result<Version, CommitError> {
         self.apply().await?;
-        let Some(number) = self.commit_unsynced()? else {
+        let committed = if self.commits_long() {
+            block_thread(|| self.commit_unsynced())
+        } else {
+            self.commit_unsynced()
+        };
+        let Some(number) = committed? else {
             self.committer.progress.reaches(self.base).await?;
             return Ok(version(self.base));
         };

@@ -28,7 +28,8 @@ use report::ImportReport;
 
 use crate::cli::arguments::location::StoreLocation;
 use crate::cli::arguments::{Import, OnError};
-use crate::cli::connect::access::{DatabaseAccess, Missing};
+use crate::cli::connect::access::DatabaseAccess;
+use crate::cli::connect::opening::StorePurpose;
 use crate::cli::outcome::{Done, Ended, failed};
 use crate::cli::terminal::interrupt::interrupted;
 use crate::database::Existing;
@@ -41,7 +42,7 @@ pub(crate) async fn run(store: &StoreLocation, import: Import) -> Done {
         bytes,
         name,
     } = Stream::open(&import.file)?;
-    let access = DatabaseAccess::open(store, Missing::Create).await?;
+    let access = DatabaseAccess::open(store, StorePurpose::Create).await?;
     let go_on = import.on_error == OnError::Continue;
     let report = ImportReport::new(
         &import.file.display().to_string(),

@@ -3,7 +3,8 @@
 //! The data are lines of an export, a file for each collection, in the program itself.
 
 use crate::cli::arguments::location::StoreLocation;
-use crate::cli::connect::access::{DatabaseAccess, Missing};
+use crate::cli::connect::access::DatabaseAccess;
+use crate::cli::connect::opening::StorePurpose;
 use crate::cli::outcome::Done;
 use crate::cli::terminal::output::Output;
 use crate::cli::write::import::record;
@@ -21,7 +22,7 @@ const SAMPLES: [(&str, &str); 2] = [
 
 /// Stores the sample data. Documents that are stored already stay as they are.
 pub(crate) async fn run(store: &StoreLocation) -> Done {
-    let access = DatabaseAccess::open(store, Missing::Create).await?;
+    let access = DatabaseAccess::open(store, StorePurpose::Create).await?;
     let mut output = Output::stdout();
     for (collection, lines) in SAMPLES {
         let count = put(&access, collection, lines).await?;

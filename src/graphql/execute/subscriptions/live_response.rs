@@ -103,36 +103,46 @@ fn digest(json: &[u8]) -> u64 {
 
 impl LiveResponse {
     /// Publishes the response of an execution. Those who have the same response do not get it again.
+    /// Only one task publishes.
     ///
     /// # Errors
     /// `UNAVAILABLE`: there is no memory for it.
     pub(super) fn publish(&self, json: Vec<u8>, pool: &Pool) -> Result<()> {
         let digest = digest(&json);
-        let mut state = self.state();
-        let is_same = state.number > 0 && state.digest == digest;
-        if is_same && (state.behind == 0 || matches!(state.newest, Newest::Response(_))) {
-            return Ok(());
-        }
-        // A response that was not taken need not be in memory beside the new one.
-        state.newest = Newest::Pending;
+        let (is_same, replaced) = {
+            let mut state = self.state();
+            let is_same = state.number > 0 && state.digest == digest;
+            if is_same && (state.behind == 0 || matches!(state.newest, Newest::Response(_))) {
+                return Ok(());
+            }
+            (is_same, std::mem::take(&mut state.newest))
+        };
+        // A response that was not taken need not be in memory beside the new one. It is freed, and
+        // the new one is moved, while subscribers can poll.
+        drop(replaced);
         let json = held(json, pool)?;
+        let mut state = self.state();
         if is_same {
             state.newest = Newest::Response(json);
         } else {
             state.digest = digest;
-            state.replace(json);
+            // Nobody has published meanwhile.
+            let _pending = state.replace(json);
         }
-        state.drop_taken();
+        let taken = state.drop_taken();
         wake(state);
+        drop(taken);
         Ok(())
     }
 
     /// Publishes the last response.
     pub(super) fn end(&self, json: Vec<u8>) {
+        let json = Bytes::from(json);
         let mut state = self.state();
         state.is_last = true;
-        state.replace(json.into());
+        let replaced = state.replace(json);
         wake(state);
+        drop(replaced);
     }
 
     /// Ends the streams of all subscribers that have the newest response.
@@ -200,21 +210,23 @@ impl LiveResponse {
 }
 
 impl ResponseState {
-    fn replace(&mut self, json: Bytes) {
-        self.newest = Newest::Response(json);
+    /// Returns the replaced response, which the caller drops without the lock.
+    fn replace(&mut self, json: Bytes) -> Newest {
         self.number += 1;
         self.behind = self.subscribers.len();
+        std::mem::replace(&mut self.newest, Newest::Response(json))
     }
 
-    /// Drops a large response once all subscribers have it.
-    fn drop_taken(&mut self) {
+    /// Returns a large response once all subscribers have it. The caller drops it without the lock.
+    fn drop_taken(&mut self) -> Option<Newest> {
         if let Newest::Response(json) = &self.newest
             && self.behind == 0
             && json.len() > LIVE_KEPT_BYTES_MAX
             && !self.is_last
         {
-            self.newest = Newest::Taken;
+            return Some(std::mem::replace(&mut self.newest, Newest::Taken));
         }
+        None
     }
 
     fn position(&self, id: u64) -> Option<usize> {
@@ -254,7 +266,8 @@ impl Stream for LiveResponses {
                 own.taken = state.number;
                 let json = json.clone();
                 state.behind -= 1;
-                state.drop_taken();
+                // Another reference to the response that is returned.
+                let _taken = state.drop_taken();
                 Poll::Ready(Some(StreamedResponse { json, cursor: None }))
             }
             _ if state.is_last => Poll::Ready(None),
@@ -270,6 +283,7 @@ impl Stream for LiveResponses {
 
 impl Drop for LiveResponses {
     fn drop(&mut self) {
+        let mut taken = None;
         let mut state = self.response.state();
         let Some(at) = state.position(self.id) else {
             return;
@@ -277,11 +291,13 @@ impl Drop for LiveResponses {
         let own = state.subscribers.remove(at);
         if state.number > 0 && own.taken != state.number {
             state.behind -= 1;
-            state.drop_taken();
+            taken = state.drop_taken();
         }
         if state.subscribers.is_empty() {
             self.response.subscribers.notify_one();
         }
+        drop(state);
+        drop(taken);
     }
 }
 

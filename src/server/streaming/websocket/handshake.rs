@@ -26,7 +26,7 @@ use super::session::{self, SessionOptions};
 use crate::budget::Pool;
 use crate::error::{Error, ErrorKind};
 use crate::graphql::GraphQl;
-use crate::limits::{Bounds, LINGER_TIME_MAX, WEBSOCKET_BUFFER_BYTES};
+use crate::limits::{Bounds, LINGER_SILENCE_MAX, WEBSOCKET_BUFFER_BYTES};
 use crate::server::access::cors::{Origin, may_connect};
 use crate::server::access::{Access, refused as unauthenticated};
 use crate::server::observe::metrics::counters::Metrics;
@@ -139,7 +139,7 @@ impl<O: OperationSource> WebSockets<O> {
         let (code, reason) = (closing.code(), closing.reason());
         tracing::debug!("a WebSocket ended with {code} {reason:?}");
         // Lets the client receive the close frame before the connection is reset.
-        let _shut = timeout(LINGER_TIME_MAX, socket.get_mut().shutdown()).await;
+        let _shut = timeout(LINGER_SILENCE_MAX, socket.get_mut().shutdown()).await;
     }
 }
 

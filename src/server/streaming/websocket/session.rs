@@ -18,7 +18,7 @@ use super::outgoing::{self, Frames};
 use crate::budget::{Pool, Share};
 use crate::error::{Error, Limit, Result as RequestResult};
 use crate::graphql::{GraphQl, Request, Started};
-use crate::limits::{Bounds, LINGER_TIME_MAX, WEBSOCKET_WRITTEN_BYTES};
+use crate::limits::{Bounds, LINGER_SILENCE_MAX, WEBSOCKET_WRITTEN_BYTES};
 use crate::server::access::{Access, Caller};
 use crate::server::streaming::open_streams::OpenStream;
 use crate::server::streaming::source::{OperationSource, Transport, held_by_stream};
@@ -107,7 +107,7 @@ pub(crate) async fn close<S: Socket>(socket: &mut S, closing: &Closing) {
         }
     };
     // A client that does not respond does not matter anymore.
-    let _in_time = timeout(LINGER_TIME_MAX, closed).await;
+    let _in_time = timeout(LINGER_SILENCE_MAX, closed).await;
 }
 
 impl<'s, S: Socket, O: OperationSource> WebSocketSession<'s, S, O> {

@@ -2,6 +2,7 @@
 
 use std::io;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use redb::StorageBackend;
 
@@ -57,6 +58,10 @@ pub(crate) struct LogWriter {
     files: [Box<dyn StorageBackend>; 2],
     /// The size from which on a segment ends.
     segment_bytes: u64,
+    /// The allocated bytes of each file. Locked while space is allocated, and before `tail`.
+    allocated: Mutex<[u64; 2]>,
+    /// The sum of them.
+    bytes: AtomicU64,
     tail: Mutex<Tail>,
 }
 
@@ -67,12 +72,20 @@ struct Tail {
     sequence: u64,
     /// The last commit in the log.
     last: u64,
-    /// The allocated bytes of each file.
-    allocated: [u64; 2],
     /// The bytes that the next frame may take.
     reserved: u64,
     /// The last segment whose header is synced: the present one or the next.
     prepared: u64,
+}
+
+impl Tail {
+    /// Where a frame of this size would end in each file: in the present segment, or at the begin
+    /// of the next one.
+    fn ends(&self, bytes: u64) -> [u64; 2] {
+        let mut ends = [BLOCK_BYTES as u64 + bytes; 2];
+        ends[file_of(self.segment)] = self.offset + bytes;
+        ends
+    }
 }
 
 impl LogWriter {
@@ -94,12 +107,13 @@ impl LogWriter {
             log,
             files: first,
             segment_bytes,
+            allocated: Mutex::new(allocated),
+            bytes: AtomicU64::new(allocated.iter().sum()),
             tail: Mutex::new(Tail {
                 segment: FIRST_SEGMENT,
                 offset: BLOCK_BYTES as u64,
                 sequence: 1,
                 last,
-                allocated,
                 reserved: 0,
                 prepared: FIRST_SEGMENT + 1,
             }),
@@ -118,22 +132,33 @@ impl LogWriter {
 
     /// The bytes of both files.
     pub(crate) fn bytes(&self) -> u64 {
-        lock(&self.tail).allocated.iter().sum()
+        self.bytes.load(Ordering::Relaxed)
     }
 
-    /// Allocates space for a frame with this many bytes of records, wherever it is written.
+    /// Allocates space for a frame with this many bytes of records, wherever it is written. Other
+    /// frames can be written meanwhile.
     ///
     /// # Errors
     /// The disk is full, for example. The log is as before.
     pub(crate) fn reserve(&self, record_bytes: u64) -> io::Result<()> {
         let bytes = record_bytes + FRAME_BYTES_MAX;
-        let mut tail = lock(&self.tail);
-        let (file, end) = (file_of(tail.segment), tail.offset + bytes);
-        allocate(&*self.files[file], &mut tail.allocated[file], end)?;
-        let (file, end) = (1 - file, BLOCK_BYTES as u64 + bytes);
-        allocate(&*self.files[file], &mut tail.allocated[file], end)?;
-        tail.reserved = bytes;
-        Ok(())
+        let mut allocated = lock(&self.allocated);
+        loop {
+            let ends = {
+                let mut tail = lock(&self.tail);
+                let ends = tail.ends(bytes);
+                if ends[0] <= allocated[0] && ends[1] <= allocated[1] {
+                    tail.reserved = bytes;
+                    return Ok(());
+                }
+                ends
+            };
+            for (file, end) in ends.into_iter().enumerate() {
+                let done = allocate(&*self.files[file], &mut allocated[file], end);
+                self.bytes.store(allocated.iter().sum(), Ordering::Relaxed);
+                done?;
+            }
+        }
     }
 
     /// Writes and syncs a frame, up to the commit `last`, and empties it. Returns whether it ended a
@@ -181,17 +206,19 @@ impl LogWriter {
     /// Errors of the file.
     pub(crate) fn recycle(&self, first_needed: u64) -> io::Result<()> {
         let next = {
-            let mut tail = lock(&self.tail);
+            let mut allocated = lock(&self.allocated);
+            let tail = lock(&self.tail);
             if tail.prepared > tail.segment || first_needed < tail.segment {
                 return Ok(());
             }
             let file = file_of(tail.segment + 1);
             let kept = self.segment_bytes.max(BLOCK_BYTES as u64 + tail.reserved);
             let kept = kept.next_multiple_of(ALLOCATED_BYTES as u64);
-            if kept < tail.allocated[file] {
+            if kept < allocated[file] {
                 // A large frame was longer than the segment should be.
                 self.files[file].set_len(kept)?;
-                tail.allocated[file] = kept;
+                allocated[file] = kept;
+                self.bytes.store(allocated.iter().sum(), Ordering::Relaxed);
             }
             tail.segment + 1
         };

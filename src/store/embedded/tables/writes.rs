@@ -153,6 +153,12 @@ impl WriteList {
         (self.applied..self.list.len()).map(|at| self.at(at))
     }
 
+    /// The keys, values and ends of ranges of these writes, in bytes.
+    pub(crate) fn not_applied_bytes(&self) -> usize {
+        let first = self.list.get(self.applied);
+        first.map_or(0, |first| self.bytes.len() - first.key.start)
+    }
+
     /// Marks all writes as applied.
     pub(crate) fn set_applied(&mut self) {
         self.applied = self.list.len();

@@ -1,5 +1,7 @@
 //! Opens and creates the store in a directory, and reports why it cannot be opened.
 
+pub(super) mod read_only;
+
 use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io;
@@ -71,12 +73,17 @@ pub(super) fn open(
             log.remove()?;
             return Ok(made.opened(file, log, options));
         }
-        let file = File::options().read(true).write(true).open(&path)?;
-        files::narrow(&file, &path);
-        let file = DeferredFile::new(file)?;
+        let file = existing(&path)?;
         let prepared = prepare(builder.create_with_backend(file.clone())?)?;
         recover(prepared, file, log, options, |progress| repairing(progress))
     })
+}
+
+/// The file of an existing store.
+fn existing(path: &Path) -> Result<DeferredFile, redb::Error> {
+    let file = File::options().read(true).write(true).open(path)?;
+    files::narrow(&file, path);
+    Ok(DeferredFile::new(file)?)
 }
 
 /// Applies the log of a store that was not closed. If the log is damaged, nothing is changed.
@@ -98,16 +105,29 @@ fn recover(
         }
         let begun = Instant::now();
         prepared.last_commit = replay(&prepared.database, &mut recovery, last_commit, progress)?;
+        check_written(&file)?;
         let took = begun.elapsed();
         tracing::info!("the store was not closed; its write-ahead log was applied in {took:?}");
     } else {
         file.settle()?;
+        check_written(&file)?;
     }
     // The log has ended. A crash may have left its files.
     if let Err(error) = log.remove() {
         tracing::warn!("the files of the write-ahead log cannot be removed: {error}");
     }
     Ok(prepared.opened(file, log, options))
+}
+
+/// Checks that an existing store was written completely. If the disk is full, nothing is lost.
+fn check_written(file: &DeferredFile) -> io::Result<()> {
+    file.check_written().map_err(|error| {
+        let message = format!(
+            "{error}; nothing is lost, and `phyllo get`, `export`, `check` and `backup` can read \
+             the store meanwhile"
+        );
+        io::Error::new(error.kind(), message)
+    })
 }
 
 /// A new store, and its file.
@@ -145,6 +165,7 @@ fn begin(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Made
         return Ok(None);
     }
     file.settle()?;
+    file.check_written()?;
     Ok(Some((prepared, file)))
 }
 
@@ -279,7 +300,7 @@ fn sync_name(directory: &Path) -> io::Result<()> {
 }
 
 /// Runs `open` and describes its error. redb panics on some kinds of damage.
-fn attempt(place: &str, open: impl FnOnce() -> Result<Opened, redb::Error>) -> Result<Opened> {
+fn attempt<T>(place: &str, open: impl FnOnce() -> Result<T, redb::Error>) -> Result<T> {
     match quietly(open) {
         Ok(opened) => opened.map_err(|error| refused(place, &error)),
         Err(panic) => Err(damaged(place, &panic)),
