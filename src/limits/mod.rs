@@ -405,7 +405,7 @@ pub const HINT_TIME_MAX: Duration = Duration::from_secs(1);
 pub const UNINDEXED_DOCUMENTS_MAX: usize = 100;
 /// Names of collections that a hint suggests.
 pub const SIMILAR_NAMES_MAX: usize = 3;
-/// Pairs of the catalog that are read to suggest names of collections.
+/// Collections whose names are compared to suggest one.
 pub const COLLECTIONS_COMPARED_MAX: usize = 4_096;
 /// Characters of a name that is compared with others.
 pub const NAME_COMPARED_CHARACTERS_MAX: usize = 64;

@@ -136,7 +136,7 @@ async fn a_refused_operation_leaves_the_entries_as_they_were() {
 }
 
 async fn random_moves_of_values_are_refused_exactly_if_two_documents_share_one() {
-    let seed = super::seed::test_seed();
+    let seed = crate::seed::test_seed();
     let mut random = StdRng::seed_from_u64(seed);
     let client = seats(&[1, 2, 3, 4, 5]).await;
     let mut model: BTreeMap<i64, Option<i64>> = (1..=5).map(|id| (id, Some(id))).collect();

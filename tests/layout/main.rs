@@ -16,7 +16,7 @@ use phyllo::key::{Family, JsonText, Leaves};
 fn stored(collection: &str, id: &DocumentId, json: &str) -> Result<Vec<(Vec<u8>, Vec<u8>)>> {
     let prefix = document_key(collection, id);
     let leaves = Leaves::from_json(json)?;
-    leaves.check_keys(prefix.len())?;
+    leaves.check_fits(prefix.len(), 0)?;
     let pair = |(key, value): (&[u8], &[u8])| ([&prefix, key].concat(), value.to_vec());
     Ok(leaves.iter().map(pair).collect())
 }
