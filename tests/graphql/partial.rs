@@ -395,7 +395,7 @@ async fn entries_agree_with_documents_after_concurrent_changes() {
                     0 => format!("replaceDocument(id: {id}, path: \"/on\", document: {}) {{ key }}", round % 3 == 0),
                     1 => format!("incrementDocument(id: {id}, path: \"/n\") {{ key }}"),
                     2 => format!("replaceDocument(id: {id}, path: \"/tags/t{}\", document: 1) {{ key }}", round % 4),
-                    3 => format!("mergeDocument(id: {id}, patch: {{tags: {{t1: null, t{}: {{}}}}}}) {{ key }}", round % 7),
+                    3 => format!("mergeDocument(id: {id}, patch: {{tags: {{t{}: null, t{}: {{}}}}}}) {{ key }}", (round + 1) % 7, round % 7),
                     _ => format!("mergeDocument(id: {id}, patch: {{n: {}}}) {{ key }}", round % 9),
                 };
                 client.mutate(&field).await;

@@ -220,22 +220,21 @@ impl Generator {
 
     fn spread(&mut self, on: &str, levels: usize) -> Tokens {
         let known = self.fragments.iter().find(|(_, of, _)| of == on);
-        let name = match known {
-            Some((name, _, _)) => name.clone(),
-            None => {
-                let of = self.other_type(on);
-                // Fragments have no variables, because several operations can use them.
-                let variables = std::mem::take(&mut self.variables);
-                let selections = self.selections(&of, levels.saturating_sub(2));
-                let unused = std::mem::replace(&mut self.variables, variables);
-                self.variables.extend(unused);
-                let name = format!("F{}", self.fragments.len());
-                let mut definition = Tokens::new();
-                push(&mut definition, &["fragment", &name, "on", &of]);
-                definition.extend(selections);
-                self.fragments.push((name.clone(), of, definition));
-                name
-            }
+        let name = if let Some((name, _, _)) = known {
+            name.clone()
+        } else {
+            let of = self.other_type(on);
+            // Fragments have no variables, because several operations can use them.
+            let variables = std::mem::take(&mut self.variables);
+            let selections = self.selections(&of, levels.saturating_sub(2));
+            let unused = std::mem::replace(&mut self.variables, variables);
+            self.variables.extend(unused);
+            let name = format!("F{}", self.fragments.len());
+            let mut definition = Tokens::new();
+            push(&mut definition, &["fragment", &name, "on", &of]);
+            definition.extend(selections);
+            self.fragments.push((name.clone(), of, definition));
+            name
         };
         let mut tokens = vec!["...".to_owned(), name];
         tokens.extend(self.directives());
@@ -345,7 +344,6 @@ impl Generator {
             return self.any(tokens, levels);
         }
         match ty["kind"].as_str() {
-            Some("NON_NULL") => return self.value(tokens, &ty["ofType"], levels),
             Some("LIST") if !self.one_in(5) => {
                 tokens.push("[".to_owned());
                 for _ in 0..self.below(3) {
@@ -354,7 +352,7 @@ impl Generator {
                 tokens.push("]".to_owned());
                 return;
             }
-            Some("LIST") => return self.value(tokens, &ty["ofType"], levels),
+            Some("NON_NULL" | "LIST") => return self.value(tokens, &ty["ofType"], levels),
             _ if self.one_in(12) => {
                 // Where the type is not null, this is invalid.
                 return tokens.push("null".to_owned());
@@ -370,7 +368,6 @@ impl Generator {
                 let word = self.pick(&["true", "false"]);
                 tokens.push(word.to_owned());
             }
-            "String" | "JSONPath" | "DocumentVersion" => tokens.push(self.string()),
             "ID" if self.one_in(3) => {
                 let number = self.pick(&[
                     "0",
@@ -381,7 +378,7 @@ impl Generator {
                 ]);
                 tokens.push(number.to_owned());
             }
-            "ID" => tokens.push(self.string()),
+            "ID" | "String" | "JSONPath" | "DocumentVersion" => tokens.push(self.string()),
             "JSON" | "Path" | "PathSegment" | "_Any" => self.any(tokens, levels),
             name => {
                 let name = name.to_owned();
@@ -462,7 +459,8 @@ impl Generator {
             _ => number.push_str(&(1 + self.below(1000)).to_string()),
         }
         if self.one_in(3) {
-            number.push_str(&format!(".{}", self.below(1000)));
+            number.push('.');
+            number.push_str(&self.below(1000).to_string());
         }
         if self.one_in(3) {
             number.push_str(self.pick(&["e", "E", "e-", "E+"]));

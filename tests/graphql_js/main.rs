@@ -314,9 +314,8 @@ fn generated_texts_are_judged_like_graphql_js_judges_them() {
     let mut generator = Generator::new(schema, test_seed());
     let given = std::env::var("PHYLLO_COMPARED_TEXTS").ok();
     let given = given.map(|given| given.parse().expect("a number"));
-    let texts: usize = given.unwrap_or_else(|| rounds(4_000, 100_000));
+    let texts: usize = given.unwrap_or_else(|| rounds(2_000, 20_000));
     let (mut judged, mut valid) = (0, 0);
-    let begin = std::time::Instant::now();
     let mut seen = HashSet::new();
     while judged < texts {
         let batch: Vec<String> = (0..BATCH).map(|_| generator.text()).collect();

@@ -196,148 +196,151 @@ fn forms_of_the_specification_are_parsed() {
     }
 }
 
+/// Texts, the messages of their errors, and the first positions.
+const SYNTAX_ERRORS: &[(&str, &str, (usize, usize))] = &[
+    (
+        "queryQ { a }",
+        "syntax error: expected an operation or a fragment, found \"queryQ\"",
+        (1, 1),
+    ),
+    (
+        "fragment on on A { b } { a }",
+        "syntax error: expected the name of a fragment, found \"on\"",
+        (1, 10),
+    ),
+    (
+        "fragment F { b } { a }",
+        "syntax error: expected \"on\", found \"{\"",
+        (1, 12),
+    ),
+    (
+        "{ a(b: [01]) }",
+        "syntax error: the number 0 is followed by \"1\"",
+        (1, 9),
+    ),
+    (
+        "{ a(b: [007]) }",
+        "syntax error: the number 0 is followed by \"0\"",
+        (1, 9),
+    ),
+    (
+        "{ a(b: 1x) }",
+        "syntax error: the number 1 is followed by \"x\"",
+        (1, 8),
+    ),
+    (
+        "{ a(b: -) }",
+        "syntax error: expected a digit after \"-\" in a number",
+        (1, 8),
+    ),
+    (
+        "{ a(b: 1.) }",
+        "syntax error: expected a digit after \"1.\" in a number",
+        (1, 8),
+    ),
+    (
+        "{ a(b: {a: trueb: 2}) }",
+        "syntax error: expected a name, found \":\"",
+        (1, 17),
+    ),
+    (
+        "{ a(b: {c: 1, c: 2}) }",
+        "There can only be one input field named \"c\"",
+        (1, 15),
+    ),
+    (
+        "{ a(b: {c: {d: 1, d: 1}}) }",
+        "There can only be one input field named \"d\"",
+        (1, 19),
+    ),
+    (
+        "query($a: A = {b: 1 b: 1}) { c }",
+        "There can only be one input field named \"b\"",
+        (1, 21),
+    ),
+    (
+        "{ a(b: \"\"\" ) }",
+        "syntax error: the block string is not closed",
+        (1, 8),
+    ),
+    (
+        "{\r a(b: \"c\rd\") }",
+        "syntax error: the string is not closed on its line",
+        (2, 7),
+    ),
+    (
+        "{ a(b: \"c\\\n\") }",
+        "syntax error: the string is not closed on its line",
+        (1, 8),
+    ),
+    (
+        "query($a: Int = $b) { c }",
+        "syntax error: expected a value without variables, found \"$\"",
+        (1, 17),
+    ),
+    (
+        "query($a: Int @d(e: $b)) { c }",
+        "syntax error: expected a value without variables, found \"$\"",
+        (1, 21),
+    ),
+    (
+        "query($a: Int @d = 1) { c }",
+        "syntax error: expected \"$\", found \"=\"",
+        (1, 18),
+    ),
+    (
+        "query($a: [Int) { b }",
+        "syntax error: expected \"]\", found \")\"",
+        (1, 15),
+    ),
+    (
+        "query() { b }",
+        "syntax error: expected \"$\", found \")\"",
+        (1, 7),
+    ),
+    (
+        "\"d\" { a }",
+        "syntax error: expected an operation after the description, found \"{\"",
+        (1, 5),
+    ),
+    ("{ a? }", "syntax error: no token begins with '?'", (1, 4)),
+    (
+        "{ a() }",
+        "syntax error: expected a name, found \")\"",
+        (1, 5),
+    ),
+    ("{ }", "syntax error: expected a name, found \"}\"", (1, 3)),
+    (
+        "{ a",
+        "syntax error: expected a name, found the end of the text",
+        (1, 4),
+    ),
+    (
+        "{ a } { b }",
+        "document contains multiple operations",
+        (1, 7),
+    ),
+    (
+        "{ a } query Q { b }",
+        "document contains multiple operations",
+        (1, 1),
+    ),
+    (
+        "query Q { a } query Q { b }",
+        "operation Q is defined twice",
+        (1, 15),
+    ),
+    (
+        "fragment F on A { b } fragment F on A { b } { ...F }",
+        "fragment F is defined twice",
+        (1, 23),
+    ),
+];
+
 #[test]
 fn other_forms_are_errors_with_their_cause_and_position() {
-    for (text, message, pos) in [
-        (
-            "queryQ { a }",
-            "syntax error: expected an operation or a fragment, found \"queryQ\"",
-            (1, 1),
-        ),
-        (
-            "fragment on on A { b } { a }",
-            "syntax error: expected the name of a fragment, found \"on\"",
-            (1, 10),
-        ),
-        (
-            "fragment F { b } { a }",
-            "syntax error: expected \"on\", found \"{\"",
-            (1, 12),
-        ),
-        (
-            "{ a(b: [01]) }",
-            "syntax error: the number 0 is followed by \"1\"",
-            (1, 9),
-        ),
-        (
-            "{ a(b: [007]) }",
-            "syntax error: the number 0 is followed by \"0\"",
-            (1, 9),
-        ),
-        (
-            "{ a(b: 1x) }",
-            "syntax error: the number 1 is followed by \"x\"",
-            (1, 8),
-        ),
-        (
-            "{ a(b: -) }",
-            "syntax error: expected a digit after \"-\" in a number",
-            (1, 8),
-        ),
-        (
-            "{ a(b: 1.) }",
-            "syntax error: expected a digit after \"1.\" in a number",
-            (1, 8),
-        ),
-        (
-            "{ a(b: {a: trueb: 2}) }",
-            "syntax error: expected a name, found \":\"",
-            (1, 17),
-        ),
-        (
-            "{ a(b: {c: 1, c: 2}) }",
-            "There can only be one input field named \"c\"",
-            (1, 15),
-        ),
-        (
-            "{ a(b: {c: {d: 1, d: 1}}) }",
-            "There can only be one input field named \"d\"",
-            (1, 19),
-        ),
-        (
-            "query($a: A = {b: 1 b: 1}) { c }",
-            "There can only be one input field named \"b\"",
-            (1, 21),
-        ),
-        (
-            "{ a(b: \"\"\" ) }",
-            "syntax error: the block string is not closed",
-            (1, 8),
-        ),
-        (
-            "{\r a(b: \"c\rd\") }",
-            "syntax error: the string is not closed on its line",
-            (2, 7),
-        ),
-        (
-            "{ a(b: \"c\\\n\") }",
-            "syntax error: the string is not closed on its line",
-            (1, 8),
-        ),
-        (
-            "query($a: Int = $b) { c }",
-            "syntax error: expected a value without variables, found \"$\"",
-            (1, 17),
-        ),
-        (
-            "query($a: Int @d(e: $b)) { c }",
-            "syntax error: expected a value without variables, found \"$\"",
-            (1, 21),
-        ),
-        (
-            "query($a: Int @d = 1) { c }",
-            "syntax error: expected \"$\", found \"=\"",
-            (1, 18),
-        ),
-        (
-            "query($a: [Int) { b }",
-            "syntax error: expected \"]\", found \")\"",
-            (1, 15),
-        ),
-        (
-            "query() { b }",
-            "syntax error: expected \"$\", found \")\"",
-            (1, 7),
-        ),
-        (
-            "\"d\" { a }",
-            "syntax error: expected an operation after the description, found \"{\"",
-            (1, 5),
-        ),
-        ("{ a? }", "syntax error: no token begins with '?'", (1, 4)),
-        (
-            "{ a() }",
-            "syntax error: expected a name, found \")\"",
-            (1, 5),
-        ),
-        ("{ }", "syntax error: expected a name, found \"}\"", (1, 3)),
-        (
-            "{ a",
-            "syntax error: expected a name, found the end of the text",
-            (1, 4),
-        ),
-        (
-            "{ a } { b }",
-            "document contains multiple operations",
-            (1, 7),
-        ),
-        (
-            "{ a } query Q { b }",
-            "document contains multiple operations",
-            (1, 1),
-        ),
-        (
-            "query Q { a } query Q { b }",
-            "operation Q is defined twice",
-            (1, 15),
-        ),
-        (
-            "fragment F on A { b } fragment F on A { b } { ...F }",
-            "fragment F is defined twice",
-            (1, 23),
-        ),
-    ] {
-        assert_eq!(error(text), (message.to_owned(), Some(pos)), "{text:?}");
+    for (text, message, pos) in SYNTAX_ERRORS {
+        assert_eq!(error(text), ((*message).to_owned(), Some(*pos)), "{text:?}");
     }
     for text in ["", " # c", "fragment F on A { b }"] {
         let message = "document does not contain an operation".to_owned();

@@ -80,16 +80,13 @@ impl<'d> MergeCheck<'d> {
                     (Some(one), Some(other)) => self.differ(one, other),
                     _ => false,
                 });
-            match (different, shape) {
-                (Some(other), Some(shape)) => {
-                    let found = self.type_of(*other).unwrap_or(shape);
-                    let why = format!("they return conflicting types \"{shape}\" and \"{found}\"");
-                    self.report(*first, *other, &why);
-                }
-                _ => {
-                    let below = self.below(&same);
-                    self.shapes(&below);
-                }
+            if let (Some(other), Some(shape)) = (different, shape) {
+                let found = self.type_of(*other).unwrap_or(shape);
+                let why = format!("they return conflicting types \"{shape}\" and \"{found}\"");
+                self.report(*first, *other, &why);
+            } else {
+                let below = self.below(&same);
+                self.shapes(&below);
             }
         }
     }
