@@ -111,10 +111,8 @@ impl Targets<'_> {
     fn value(&self, at: ArgumentPosition<'_>, value: &Input, ty: &Type) -> Result<()> {
         let base = base_name(&ty.base);
         match value {
-            Input::Variable(name) => {
-                if base == PATH || base == KEYS || at.tests {
-                    self.check(at, name, base)?;
-                }
+            Input::Variable(name) if base == PATH || base == KEYS || at.tests => {
+                self.check(at, name, base)?;
             }
             Input::List(elements) => {
                 let element = match &ty.base {

@@ -341,6 +341,7 @@ impl HintFinder<'_> {
         bounds: [Option<DocumentId>; 2],
         prefix: bool,
     ) -> Result<Option<Hint>> {
+        const ORDER: &str = "strings sort before integers, and integers before versionstamps";
         let hint = |message, suggestion| {
             Some(Hint {
                 code: HintCode::KeyType,
@@ -349,7 +350,6 @@ impl HintFinder<'_> {
                 suggestion,
             })
         };
-        const ORDER: &str = "strings sort before integers, and integers before versionstamps";
         if let [Some(from), Some(to)] = &bounds
             && type_of(from) != type_of(to)
         {

@@ -60,8 +60,11 @@ struct CurrentList<'a> {
 }
 
 /// The objects whose steps are being executed, from the outermost one. Each can be null.
-#[derive(Default)]
-struct OpenObjects(Vec<OpenObject>);
+struct OpenObjects {
+    objects: Vec<OpenObject>,
+    /// Whether a list can fail. Otherwise the objects are not needed.
+    needed: bool,
+}
 
 struct OpenObject {
     /// The step that began the object, and the first step after it.
@@ -72,21 +75,35 @@ struct OpenObject {
 }
 
 impl OpenObjects {
-    fn push(&mut self, object: OpenObject) {
-        self.close(object.begin);
-        self.0.push(object);
+    fn new(bound: &Bound<'_>) -> Self {
+        let can_fail = |list: &BoundList<'_>| matches!(list.of, ListOf::Selected(_));
+        Self {
+            objects: Vec::new(),
+            needed: bound.lists.iter().any(can_fail),
+        }
+    }
+
+    fn push(&mut self, begin: usize, end: usize, written: usize) {
+        if self.needed {
+            self.close(begin);
+            self.objects.push(OpenObject {
+                begin,
+                end,
+                written,
+            });
+        }
     }
 
     /// The innermost object that has this step.
     fn around(&mut self, step: usize) -> Option<OpenObject> {
         self.close(step);
-        self.0.pop()
+        self.objects.pop()
     }
 
     /// Removes the objects that do not have this step.
     fn close(&mut self, step: usize) {
         let has = |object: &OpenObject| object.begin < step && step < object.end;
-        while self.0.pop_if(|object| !has(object)).is_some() {}
+        while self.objects.pop_if(|object| !has(object)).is_some() {}
     }
 }
 
@@ -106,22 +123,16 @@ impl<'a> PlanWriter<'a> {
         let mut errors = Vec::new();
         let mut element = Element::outside(self.bound, self.loaded);
         let mut current: Option<CurrentList<'a>> = None;
-        let mut open = OpenObjects::default();
-        let can_fail = |list: &BoundList<'_>| matches!(list.of, ListOf::Selected(_));
-        let lists_can_fail = self.bound.lists.iter().any(can_fail);
+        let mut open = OpenObjects::new(self.bound);
         let mut may_be_empty = self.pages.has_empty();
         let (mut at, mut written) = (0, 0);
         loop {
             if let Some(list) = &mut current
                 && at == list.end
             {
-                list.at += 1;
-                if list.at < list.count {
-                    out.push(b',');
-                    at = list.begin;
-                    element = self.element(list)?;
+                if let Some(next) = self.next_element(&mut out, list)? {
+                    (at, element) = (list.begin, next);
                 } else {
-                    out.push(b']');
                     element = Element::outside(self.bound, self.loaded);
                     current = None;
                 }
@@ -135,7 +146,7 @@ impl<'a> PlanWriter<'a> {
             at += 1;
             self.request_budget.budget().check_response(out.len())?;
             let before = out.len();
-            let failed = match step {
+            let (error, position) = match step {
                 ResponseStep::Text(text) => {
                     out.extend_from_slice(text);
                     continue;
@@ -146,13 +157,7 @@ impl<'a> PlanWriter<'a> {
                     end,
                 } => match element.kind(*read) {
                     Ok(Some(_)) => {
-                        if lists_can_fail {
-                            open.push(OpenObject {
-                                begin: at - 1,
-                                end: *end,
-                                written: before,
-                            });
-                        }
+                        open.push(at - 1, *end, before);
                         out.push(b'{');
                         continue;
                     }
@@ -177,18 +182,15 @@ impl<'a> PlanWriter<'a> {
                     }
                 }
                 ResponseStep::Elements { list, end } => {
-                    let begun = Box::pin(self.list(*list, at, *end)).await;
-                    let list = match begun {
+                    let list = match Box::pin(self.list(*list, at, *end)).await {
                         Ok(list) => list,
                         // A list cannot be null, so the object that has it is.
                         Err(error) => {
-                            self.request_budget.check()?;
                             let object = open.around(at - 1).ok_or(error.clone())?;
-                            out.truncate(object.written);
-                            out.extend_from_slice(NULL);
-                            at = object.end;
                             let position = self.bound.lists[*list].position;
-                            errors.push(located(&error, &self.bound.positions, position, 0));
+                            errors.push(self.failed(&error, position, None)?);
+                            write_null(&mut out, object.written);
+                            at = object.end;
                             continue;
                         }
                     };
@@ -203,24 +205,48 @@ impl<'a> PlanWriter<'a> {
                     continue;
                 }
                 step => {
-                    let list = current.as_ref();
-                    self.identity(&mut out, step, &element, list)?;
+                    self.identity(&mut out, step, &element, current.as_ref())?;
                     continue;
                 }
             };
-            let (error, position) = failed;
-            self.request_budget.check()?;
-            out.truncate(before);
-            out.extend_from_slice(NULL);
-            let number = current.as_ref().map_or(0, |list| list.at);
-            let positions = &self.bound.positions;
-            errors.push(located(&error, positions, position, number));
+            errors.push(self.failed(&error, position, current.as_ref())?);
+            write_null(&mut out, before);
         }
         Ok(WrittenResponse {
             data: out,
             may_be_empty: may_be_empty || !errors.is_empty(),
             errors,
         })
+    }
+
+    /// Goes to the next element of a list, or ends the list.
+    fn next_element(
+        &self,
+        out: &mut Vec<u8>,
+        list: &mut CurrentList<'a>,
+    ) -> Result<Option<Element<'a>>> {
+        list.at += 1;
+        if list.at == list.count {
+            out.push(b']');
+            return Ok(None);
+        }
+        out.push(b',');
+        self.element(list).map(Some)
+    }
+
+    /// The error of a nullable field, outside a list or in its current element.
+    ///
+    /// # Errors
+    /// An exceeded limit of the budget, which is not an error of the field.
+    fn failed(
+        &self,
+        error: &Error,
+        position: usize,
+        list: Option<&CurrentList<'_>>,
+    ) -> Result<ServerError> {
+        self.request_budget.check()?;
+        let number = list.map_or(0, |list| list.at);
+        Ok(located(error, &self.bound.positions, position, number))
     }
 
     /// Begins a list whose elements have these steps.
@@ -420,4 +446,10 @@ fn located(
     }
     told.path.reverse();
     told
+}
+
+/// Replaces what was written after `written` bytes by null.
+fn write_null(out: &mut Vec<u8>, written: usize) {
+    out.truncate(written);
+    out.extend_from_slice(NULL);
 }
