@@ -40,7 +40,7 @@ macro_rules! cases {
 }
 
 /// An empty in-memory store.
-pub(crate) async fn new_store() -> phyllo::store::Embedded {
+pub(crate) fn new_store() -> phyllo::store::Embedded {
     let backend = redb::backends::InMemoryBackend::new();
     phyllo::store::Embedded::on_backend(backend).expect("an empty store opens")
 }

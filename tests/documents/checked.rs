@@ -215,7 +215,7 @@ fn documents_that_a_ready_index_lacks_are_found_in_every_order() {
 #[test]
 fn two_entries_with_the_values_of_a_unique_index_are_found() {
     let world = World::new();
-    world.create_unique_index("a", &["$.a"]);
+    world.create_index_of("a", &["$.a"], true);
     for (id, json) in [(1, r#"{"a":1}"#), (2, r#"{"a":2}"#), (3, "{}"), (4, "{}")] {
         world.put(&numbered(id), json, Existing::Fail).expect("new");
     }

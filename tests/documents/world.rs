@@ -147,15 +147,16 @@ impl World {
 
     /// Creates an index of the collection `D` and builds it.
     pub(crate) fn create_index(&self, name: &'static str, on: &'static [&'static str]) {
-        self.create(name, on, false);
+        self.create_index_of(name, on, false);
     }
 
-    /// As [`World::create_index`]. The values are unique.
-    pub(crate) fn create_unique_index(&self, name: &'static str, on: &'static [&'static str]) {
-        self.create(name, on, true);
-    }
-
-    fn create(&self, name: &'static str, on: &'static [&'static str], unique: bool) {
+    /// As [`World::create_index`], of values that may be `unique`.
+    pub(crate) fn create_index_of(
+        &self,
+        name: &'static str,
+        on: &'static [&'static str],
+        unique: bool,
+    ) {
         let made = self.transact(move |transaction| async move {
             create_index(&*transaction, "D", name, on, unique, Filter::default()).await
         });

@@ -59,13 +59,11 @@ async fn hints(client: &Client, fields: &str, variables: &Value) -> Vec<Value> {
         data.remove("more");
     }
     assert_eq!(found, expected, "{fields}");
-    match &found["extensions"]["hints"] {
-        Value::Array(hints) => hints.clone(),
-        _ => {
-            assert_eq!(found.get("extensions"), None, "{found}");
-            Vec::new()
-        }
-    }
+    let Some(hints) = found["extensions"]["hints"].as_array() else {
+        assert_eq!(found.get("extensions"), None, "{found}");
+        return Vec::new();
+    };
+    hints.clone()
 }
 
 /// The code and the suggestion of the only hint, whose message has all of `told`.

@@ -1,6 +1,7 @@
 //! Unique indexes are checked at the end of an operation, so values can move between documents.
 
 use std::collections::BTreeMap;
+use std::fmt::Write;
 
 use rand::rngs::StdRng;
 use rand::seq::SliceRandom;
@@ -162,7 +163,7 @@ async fn random_moves_of_values_are_refused_exactly_if_two_documents_share_one()
                     format!("replaceDocument(id: {id}, document: {{seat: {seat}}}) {{ key }}")
                 }
             };
-            fields.push_str(&format!("f{at}: {field} "));
+            write!(fields, "f{at}: {field} ").expect("a string");
         }
         let mut taken: Vec<i64> = next.values().flatten().copied().collect();
         taken.sort_unstable();
