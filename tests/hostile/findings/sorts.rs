@@ -32,8 +32,8 @@ fn lines(documents: usize, text: &str) -> String {
 
 #[test]
 fn eight_clients_sort_400_000_documents_within_the_memory() {
-    let Some(_alone) = alone() else { return };
     const DOCUMENTS: usize = 400_000;
+    let Some(_alone) = alone() else { return };
     let mut case = Case::new(WIDE);
     case.server.import("many", &lines(DOCUMENTS, ""));
     let sort = |first: usize| {
@@ -69,8 +69,8 @@ fn eight_clients_sort_400_000_documents_within_the_memory() {
 
 #[test]
 fn sorts_and_groups_of_long_strings_stay_within_the_memory() {
-    let Some(_alone) = alone() else { return };
     const DOCUMENTS: usize = 4_000;
+    let Some(_alone) = alone() else { return };
     let mut case = Case::new(WIDE);
     case.server
         .import("long", &lines(DOCUMENTS, &"x".repeat(30_000)));
