@@ -39,8 +39,8 @@ macro_rules! cases {
     };
 }
 
-/// An empty in-memory store.
-pub(crate) fn new_store() -> phyllo::store::Embedded {
+/// An empty in-memory store. It is ready at once; a store on a cluster is not.
+pub(crate) fn new_store() -> std::future::Ready<phyllo::store::Embedded> {
     let backend = redb::backends::InMemoryBackend::new();
-    phyllo::store::Embedded::on_backend(backend).expect("an empty store opens")
+    std::future::ready(phyllo::store::Embedded::on_backend(backend).expect("an empty store opens"))
 }

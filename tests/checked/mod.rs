@@ -27,7 +27,7 @@ pub(crate) async fn assert_sound() {
 /// An empty in-memory store. It is checked at the end of the case, or before the next one is made if
 /// nothing else uses it.
 pub(crate) async fn empty_store() -> Arc<dyn Store> {
-    let store: Arc<dyn Store> = Arc::new(crate::cases::new_store());
+    let store: Arc<dyn Store> = Arc::new(crate::cases::new_store().await);
     if let Some(stores) = STORES.take() {
         let is_unused = |store: &Arc<dyn Store>| Arc::strong_count(store) == 1;
         let (unused, mut used): (Vec<_>, Vec<_>) = stores.into_iter().partition(is_unused);
