@@ -10,6 +10,11 @@ use super::super::limits::Limits;
 use super::super::server::alone;
 use super::{BOUNDED, Case, Expected};
 
+/// Documents with a number.
+const DOCUMENTS: usize = 400_000;
+/// Documents with a long string.
+const LONG_DOCUMENTS: usize = 4_000;
+
 /// Limits that let a debug build examine all documents.
 const WIDE: Limits = Limits {
     held_bytes: 64 << 20,
@@ -33,7 +38,6 @@ fn lines(documents: usize, text: &str) -> String {
 #[test]
 fn eight_clients_sort_400_000_documents_within_the_memory() {
     let Some(_alone) = alone() else { return };
-    const DOCUMENTS: usize = 400_000;
     let mut case = Case::new(WIDE);
     case.server.import("many", &lines(DOCUMENTS, ""));
     let sort = |first: usize| {
@@ -70,10 +74,9 @@ fn eight_clients_sort_400_000_documents_within_the_memory() {
 #[test]
 fn sorts_and_groups_of_long_strings_stay_within_the_memory() {
     let Some(_alone) = alone() else { return };
-    const DOCUMENTS: usize = 4_000;
     let mut case = Case::new(WIDE);
     case.server
-        .import("long", &lines(DOCUMENTS, &"x".repeat(30_000)));
+        .import("long", &lines(LONG_DOCUMENTS, &"x".repeat(30_000)));
     for query in [
         "documents(collection: \"long\", orderBy: {by: \"$.s\"}, first: 10) { nodes { key } }",
         "documents(collection: \"long\", orderBy: {by: \"$.s\"}, first: 10000) { edges { cursor } }",
