@@ -228,7 +228,7 @@ mod tests {
             ("-5", "\"-5\""),
             ("0", "`gte` and `lt`"),
             ("@00000000000002f1000a0003", "a versionstamp"),
-            ("\"", "not a JSON string"),
+            ("\"", "must be a JSON string"),
         ] {
             let error = DocumentId::parse_prefix(written).expect_err(written);
             assert!(error.message().contains(told), "{}", error.message());

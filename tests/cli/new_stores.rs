@@ -72,7 +72,7 @@ fn a_backup_keeps_the_change_log_on_with_a_history_of_its_own() {
         assert_eq!(changes(&backup).1, 0);
         on(&backup, &["check"]).expect(0);
         let file = store.file("e.json", "2");
-        on(&backup, &["import", &file]).expect(0);
+        on(&backup, &["import", &file, "--existing", "replace"]).expect(0);
         let (restored, count) = changes(&backup);
         assert_eq!(count, 1);
         assert_ne!(restored, history);
@@ -82,7 +82,7 @@ fn a_backup_keeps_the_change_log_on_with_a_history_of_its_own() {
         let second = store.path().with_file_name("second");
         on(&backup, &["backup", second.to_str().expect("a plain path")]).expect(0);
         let file = store.file("e.json", "3");
-        on(&second, &["import", &file]).expect(0);
+        on(&second, &["import", &file, "--existing", "replace"]).expect(0);
         let (third, count) = changes(&second);
         assert_eq!(count, 1);
         assert!(third != restored && third != history);

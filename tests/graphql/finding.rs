@@ -454,7 +454,7 @@ async fn invalid_arguments_are_rejected_with_the_reason() {
             r#"keys: {prefix: "@00000000000002f1000a0003"}"#,
             "is the key of a versionstamp",
         ),
-        (r#"keys: {prefix: "\"a"}"#, "not a JSON string"),
+        (r#"keys: {prefix: "\"a"}"#, "must be a JSON string"),
         (r#"keys: {in: ["a", "\"b"]}"#, "`in`: the id"),
     ] {
         let query = format!("{{ documents({arguments}) {{ nodes {{ key }} }} }}");

@@ -319,7 +319,7 @@ fn path_of(context: &Context<'_>) -> Vec<PathSegment> {
 pub(crate) struct WrittenDocuments(Mutex<HashMap<Arc<DocumentKey>, Arc<FieldPosition>>>);
 
 /// The position of a field in the query, and its path in the response.
-pub(crate) struct FieldPosition {
+struct FieldPosition {
     at: Pos,
     path: Vec<PathSegment>,
 }
@@ -329,19 +329,15 @@ impl WrittenDocuments {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The field that wrote a document last.
-    pub(crate) fn field(&self, document: &DocumentKey) -> Option<Arc<FieldPosition>> {
-        self.lock().get(document).cloned()
-    }
-}
-
-impl FieldPosition {
-    /// Adds the position and the path to an error.
-    pub(crate) fn place(&self, error: ServerError) -> ServerError {
-        ServerError {
-            locations: vec![self.at],
-            path: self.path.clone(),
-            ..error
+    /// Adds the position and the path of the field that wrote a document last to an error.
+    pub(crate) fn place(&self, document: &DocumentKey, error: ServerError) -> ServerError {
+        match self.lock().get(document) {
+            Some(field) => ServerError {
+                locations: vec![field.at],
+                path: field.path.clone(),
+                ..error
+            },
+            None => error,
         }
     }
 }

@@ -575,11 +575,7 @@ impl ServiceParts {
             return Ok(Decision::Abort(Mutated::Now(response)));
         }
         if let Some(UniqueViolation { document, error }) = unique_violation(&*transaction).await? {
-            let error = server_error(&error);
-            let error = match written.field(&document) {
-                Some(field) => field.place(error),
-                None => error,
-            };
+            let error = written.place(&document, server_error(&error));
             let response = Response::from_errors(vec![error]);
             return Ok(Decision::Abort(Mutated::Now(response)));
         }
