@@ -68,7 +68,7 @@ pub(crate) async fn open_to_serve(
 /// The change log of a new store keeps changes for `retention`.
 ///
 /// # Errors
-/// Errors of [`DatabaseAccess::open`].
+/// Errors of `DatabaseAccess::open`.
 pub(crate) async fn open_to_copy(
     clusters: &mut Clusters,
     store: &StoreLocation,
