@@ -107,7 +107,7 @@ pub(crate) fn appended(
     first: u64,
     elements: &Leaves,
 ) {
-    ChangeRecorder::of(transaction).record(|changes| {
+    ChangeRecorder::record(transaction, |changes| {
         let json = json_if_fits(changes, elements);
         let text = json
             .as_ref()
@@ -181,14 +181,14 @@ pub(crate) fn removed_elements(
 
 /// Records that documents of a collection have changed, without naming them.
 pub(crate) fn collection_changed(transaction: &dyn Transaction, collection: &str) {
-    let recorder = ChangeRecorder::of(transaction);
-    recorder.record(|changes| changes.abridge_collection(collection));
+    ChangeRecorder::record(transaction, |changes| {
+        changes.abridge_collection(collection);
+    });
 }
 
 /// Records that all documents of a collection were removed.
 pub(crate) fn dropped(transaction: &dyn Transaction, collection: &str) {
-    let recorder = ChangeRecorder::of(transaction);
-    recorder.record(|changes| changes.drop_collection(collection));
+    ChangeRecorder::record(transaction, |changes| changes.drop_collection(collection));
 }
 
 /// Records an edit of a document, which is computed only if changes are recorded.
@@ -197,7 +197,7 @@ fn record(
     document: Edited<'_>,
     edit: impl FnOnce(&TransactionChanges) -> RecordedEdit,
 ) {
-    ChangeRecorder::of(transaction).record(|changes| {
+    ChangeRecorder::record(transaction, |changes| {
         let edit = edit(changes);
         add(changes, document, edit);
     });

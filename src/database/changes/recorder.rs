@@ -5,7 +5,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::mem::take;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::document::id::DocumentId;
 use crate::document::path::{Place, Segment};
@@ -17,26 +17,27 @@ use crate::store::Transaction;
 pub(crate) struct ChangeRecorder(Mutex<Option<TransactionChanges>>);
 
 impl ChangeRecorder {
-    /// The recorder of a transaction.
-    pub(crate) fn of(transaction: &dyn Transaction) -> Arc<Self> {
-        transaction.attachments().get()
+    /// Starts recording the changes of a transaction.
+    pub(crate) fn start(transaction: &dyn Transaction) {
+        let recorder = transaction.attachments().get::<Self>();
+        recorder.lock().get_or_insert_default();
     }
 
-    /// Starts recording.
-    pub(crate) fn start(&self) {
-        self.lock().get_or_insert_default();
-    }
-
-    /// Records changes with `record`, unless the recorder was not started.
-    pub(crate) fn record(&self, record: impl FnOnce(&mut TransactionChanges)) {
-        if let Some(changes) = &mut *self.lock() {
+    /// Records changes with `record`, unless recording was not started.
+    pub(crate) fn record(
+        transaction: &dyn Transaction,
+        record: impl FnOnce(&mut TransactionChanges),
+    ) {
+        if let Some(recorder) = transaction.attachments().find::<Self>()
+            && let Some(changes) = &mut *recorder.lock()
+        {
             record(changes);
         }
     }
 
-    /// Ends recording, and returns the changes. `None` if the recorder was not started.
-    pub(crate) fn finish(&self) -> Option<TransactionChanges> {
-        self.lock().take()
+    /// Ends recording, and returns the changes. `None` if recording was not started.
+    pub(crate) fn finish(transaction: &dyn Transaction) -> Option<TransactionChanges> {
+        transaction.attachments().find::<Self>()?.lock().take()
     }
 
     fn lock(&self) -> MutexGuard<'_, Option<TransactionChanges>> {

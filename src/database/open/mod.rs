@@ -299,7 +299,7 @@ impl Database {
         let checked = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
             let logs_changes = self.format.may_log_changes();
             if logs_changes {
-                ChangeRecorder::of(&*transaction).start();
+                ChangeRecorder::start(&*transaction);
             }
             let outcome = body(transaction.clone());
             let (format, store) = (self.format.clone(), self.store.clone());
@@ -327,7 +327,7 @@ impl Database {
                     if let Some(violation) = unique_violation(&*transaction).await? {
                         return Err(violation.error);
                     }
-                    let changes = ChangeRecorder::of(&*transaction).finish();
+                    let changes = ChangeRecorder::finish(&*transaction);
                     let is_on = settings?.is_some_and(|settings| settings.is_on());
                     if let Some(changes) = changes.filter(|_| is_on) {
                         write_entry(&*store, &*transaction, changes).await?;

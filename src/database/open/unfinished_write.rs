@@ -35,8 +35,8 @@ impl UnfinishedWrite {
 /// # Errors
 /// `INTERNAL`: one was not, because it failed and its caller ignored the error.
 pub(super) fn check_finished(transaction: &dyn Transaction) -> Result<()> {
-    let unfinished = transaction.attachments().get::<UnfinishedWrites>();
-    match unfinished.0.load(Relaxed) {
+    let unfinished = transaction.attachments().find::<UnfinishedWrites>();
+    match unfinished.map_or(0, |unfinished| unfinished.0.load(Relaxed)) {
         0 => Ok(()),
         left => Err(Error::internal(format!(
             "a transaction with {left} unfinished operations on documents was not committed"

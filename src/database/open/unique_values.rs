@@ -93,11 +93,14 @@ const HELD_PER_VALUE: usize = 128;
 /// # Errors
 /// Errors of the store. [`ErrorKind::Exhausted`].
 pub async fn unique_violation(transaction: &dyn Transaction) -> Result<Option<UniqueViolation>> {
+    let Some(values) = transaction.attachments().find::<UniqueValues>() else {
+        return Ok(None);
+    };
     let WrittenValues {
         indexes,
         documents,
         reserved,
-    } = take(&mut *transaction.attachments().get::<UniqueValues>().lock());
+    } = take(&mut *values.lock());
     let written: Vec<((usize, Vec<u8>), DocumentId)> = documents.into_iter().collect();
     for some in written.chunks(INDEX_READS_AT_ONCE) {
         let spans = some.iter().map(|((at, values), _)| {
