@@ -78,41 +78,55 @@ pub async fn put_batch(
     documents: Arc<Vec<NewDocument>>,
     policy: Policy,
 ) -> Result<Vec<Result<Put>>> {
-    let mut batch = PutBatch {
+    let batch = PutBatch {
         database,
         collection,
         documents: documents.clone(),
         existing: policy.existing,
-        unique: UniqueCheck::AtEnd,
     };
-    let mut results = Vec::with_capacity(documents.len());
-    let (mut end, mut failed) = (documents.len(), None);
-    while results.len() < documents.len() {
+    let run = async |range, unique| batch.run(range, unique).await;
+    put_in_runs(documents.len(), policy.go_on, run).await
+}
+
+/// Stores `count` documents in one or several transactions. `run` stores a range of them in one
+/// transaction, or none of them.
+async fn put_in_runs(
+    count: usize,
+    go_on: bool,
+    mut run: impl AsyncFnMut(Range<usize>, UniqueCheck) -> Result<Result<Vec<Put>, PutFailure>>,
+) -> Result<Vec<Result<Put>>> {
+    let mut results = Vec::with_capacity(count);
+    let mut unique = UniqueCheck::AtEnd;
+    // The end of the next transaction, and the error of the document there, if it is known.
+    let (mut end, mut failed) = (count, None);
+    while results.len() < count {
         let begin = results.len();
-        match batch.run(begin..end).await? {
+        let error = match run(begin..end, unique).await? {
             Ok(puts) => {
                 results.extend(puts.into_iter().map(Ok));
-                end = documents.len();
-                let Some(error) = failed.take() else { continue };
-                results.push(Err(error));
+                failed.take()
             }
             Err(PutFailure { at: None, .. }) if end - begin > 1 => {
-                end = begin + (end - begin) / 2;
+                (end, failed) = (begin + (end - begin) / 2, None);
                 continue;
             }
             Err(PutFailure { at, error }) => {
-                batch.unique = UniqueCheck::AfterEach;
-                let at = at.unwrap_or(begin);
-                if at > begin {
-                    (end, failed) = (at, Some(error));
-                    continue;
+                unique = UniqueCheck::AfterEach;
+                match at {
+                    Some(at) if at > begin => {
+                        (end, failed) = (at, Some(error));
+                        continue;
+                    }
+                    _ => Some(error),
                 }
-                results.push(Err(error));
-                (end, failed) = (documents.len(), None);
             }
-        }
-        if !policy.go_on {
-            break;
+        };
+        (end, failed) = (count, None);
+        if let Some(error) = error {
+            results.push(Err(error));
+            if !go_on {
+                break;
+            }
         }
     }
     Ok(results)
@@ -139,14 +153,17 @@ struct PutBatch<'b> {
     collection: &'b str,
     documents: Arc<Vec<NewDocument>>,
     existing: Existing,
-    unique: UniqueCheck,
 }
 
 impl PutBatch<'_> {
     /// Stores some of the documents in one transaction, or none of them if one fails.
-    async fn run(&self, range: Range<usize>) -> Result<Result<Vec<Put>, PutFailure>> {
+    async fn run(
+        &self,
+        range: Range<usize>,
+        unique: UniqueCheck,
+    ) -> Result<Result<Vec<Put>, PutFailure>> {
         let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;
-        let (existing, unique) = (self.existing, self.unique);
+        let existing = self.existing;
         let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
             let (collection, documents) = (self.collection.to_owned(), self.documents.clone());
             let range = range.clone();
@@ -245,4 +262,64 @@ fn is_about_the_document(error: &Error) -> bool {
             | ErrorKind::AlreadyExists
             | ErrorKind::UniqueViolation
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use rand::rngs::StdRng;
+    use rand::{Rng, SeedableRng};
+
+    use super::*;
+
+    /// Documents of which some fail, in transactions that hold at most `fit` of them.
+    async fn put(fails: &[bool], fit: usize, go_on: bool) -> (Vec<Result<Put>>, Vec<usize>) {
+        let mut stored = Vec::new();
+        let run = async |range: Range<usize>, _| {
+            let error = |text: String| Error::bad_input(text);
+            if let Some(at) = range.clone().find(|at| fails[*at]) {
+                let error = error(format!("{at} fails"));
+                return Ok(Err(PutFailure {
+                    at: Some(at),
+                    error,
+                }));
+            }
+            if range.len() > fit {
+                let error = error("too large".to_owned());
+                return Ok(Err(PutFailure { at: None, error }));
+            }
+            stored.extend(range.clone());
+            Ok(Ok(vec![Put::Created; range.len()]))
+        };
+        let results = put_in_runs(fails.len(), go_on, run).await;
+        (results.expect("no error of the store"), stored)
+    }
+
+    #[tokio::test]
+    async fn each_document_is_stored_once_or_has_its_own_error() {
+        let mut random = StdRng::seed_from_u64(33);
+        for _ in 0..2_000 {
+            let count = random.random_range(0..12);
+            let fails: Vec<bool> = (0..count).map(|_| random.random_ratio(1, 3)).collect();
+            let fit = random.random_range(1..12);
+            for go_on in [true, false] {
+                let (results, stored) = put(&fails, fit, go_on).await;
+                let first = fails.iter().position(|fails| *fails);
+                let tried = match first {
+                    Some(first) if !go_on => first + 1,
+                    _ => count,
+                };
+                assert_eq!(results.len(), tried, "{fails:?}, {fit}");
+                for (at, result) in results.iter().enumerate() {
+                    let expected = fails[at].then(|| format!("{at} fails"));
+                    let found = result
+                        .as_ref()
+                        .err()
+                        .map(|error| error.message().to_owned());
+                    assert_eq!(found, expected, "{fails:?}, {fit}");
+                }
+                let good: Vec<usize> = (0..tried).filter(|at| !fails[*at]).collect();
+                assert_eq!(stored, good, "{fails:?}, {fit}");
+            }
+        }
+    }
 }

@@ -52,6 +52,8 @@ mod from_end;
 mod indexing;
 #[path = "../graphql/lengths.rs"]
 mod lengths;
+#[path = "../graphql/levels.rs"]
+mod levels;
 #[path = "../graphql/log_size.rs"]
 mod log_size;
 #[path = "../graphql/names.rs"]
@@ -138,6 +140,7 @@ pub(crate) fn suite() -> Vec<Case> {
         from_end::suite(),
         indexing::suite(),
         lengths::suite(),
+        levels::suite(),
         log_size::suite(),
         names::suite(),
         nodes::suite(),

@@ -43,6 +43,7 @@ mod indexing_large;
 mod injected;
 
 mod lengths;
+mod levels;
 mod log_size;
 #[path = "../model/mod.rs"]
 mod model;

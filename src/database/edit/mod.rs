@@ -69,51 +69,32 @@ pub async fn replace(
     editor.finish().await
 }
 
-/// Stores a whole document and replaces any document there.
-pub(crate) async fn replace_document(
+/// Stores a whole document and replaces any document there, or fails if another one is there and it
+/// `must_be_equal`.
+pub(crate) async fn write_document(
     transaction: &dyn Transaction,
     budget: &Budget,
     document: &DocumentKey,
     leaves: &Leaves,
+    must_be_equal: bool,
 ) -> Result<Put> {
     let document = Arc::new(document.clone());
     let whole = Path::default();
     let (mut editor, target) = Editor::begin(transaction, budget, &document, &whole).await?;
     let put = editor.put(target, &whole, leaves).await?;
-    editor.finish().await?;
-    Ok(put)
-}
-
-/// Stores a whole document, or fails if another document is stored there.
-pub(crate) async fn create_or_compare(
-    transaction: &dyn Transaction,
-    budget: &Budget,
-    document: &DocumentKey,
-    leaves: &Leaves,
-) -> Result<Put> {
-    let document = Arc::new(document.clone());
-    let whole = Path::default();
-    let (mut editor, target) = Editor::begin(transaction, budget, &document, &whole).await?;
-    match editor.put(target, &whole, leaves).await? {
-        Put::Replaced if editor.changed => {
-            let DocumentKey { collection, id } = &*document;
-            Err(Error::new(
-                ErrorKind::AlreadyExists,
-                format!(
-                    "another document is already stored under the id {id} in the collection \
-                     {collection:?}"
-                ),
-            ))
-        }
-        Put::Replaced => {
-            editor.finish().await?;
-            Ok(Put::Skipped)
-        }
-        put => {
-            editor.finish().await?;
-            Ok(put)
-        }
+    let existed = must_be_equal && put == Put::Replaced;
+    if existed && editor.changed {
+        let DocumentKey { collection, id } = &*document;
+        return Err(Error::new(
+            ErrorKind::AlreadyExists,
+            format!(
+                "another document is already stored under the id {id} in the collection \
+                 {collection:?}"
+            ),
+        ));
     }
+    editor.finish().await?;
+    Ok(if existed { Put::Skipped } else { put })
 }
 
 /// Removes the value at a place, or the whole document. Returns whether there was a value.

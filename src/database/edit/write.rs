@@ -3,7 +3,7 @@
 use futures::future::try_join;
 
 use super::editor::{Put, enter, write_leaves, write_version};
-use super::{create_or_compare, replace_document};
+use super::write_document;
 use crate::budget::Budget;
 use crate::database::changes::record::{self, Edited};
 use crate::database::document_key::{DocumentKey, prefix_end};
@@ -89,8 +89,10 @@ pub async fn put(
     existing: Existing,
 ) -> Result<Put> {
     match existing {
-        Existing::Replace => replace_document(transaction, budget, document, leaves).await,
-        Existing::MustEqual => create_or_compare(transaction, budget, document, leaves).await,
+        Existing::Replace | Existing::MustEqual => {
+            let must_be_equal = existing == Existing::MustEqual;
+            write_document(transaction, budget, document, leaves, must_be_equal).await
+        }
         Existing::Fail | Existing::Skip => {
             match create(transaction, budget, document, leaves).await? {
                 true => Ok(Put::Created),

@@ -1,7 +1,5 @@
 //! Writes the entries of one document in one index.
 
-use std::sync::Arc;
-
 use futures::future::try_join_all;
 
 use super::definition::{Index, IndexPath};
@@ -22,8 +20,6 @@ pub(crate) struct EntryWriter<'w> {
     document: &'w DocumentKey,
     index: &'w Index,
     key: IndexKey,
-    /// If the index is unique.
-    unique: Option<Arc<UniqueIndex>>,
     /// Whether each entry is checked before it is written, and not at the end of the operation.
     checks_now: bool,
 }
@@ -37,31 +33,27 @@ impl<'w> EntryWriter<'w> {
         document: &'w DocumentKey,
         index: &'w Index,
     ) -> Result<Self> {
-        let key = IndexKey::new(&document.collection, index.number)?;
-        let unique = index.unique.then(|| {
-            Arc::new(UniqueIndex {
-                collection: document.collection.clone(),
-                number: index.number,
-                name: index.name.clone(),
-                paths: index
-                    .on
-                    .iter()
-                    .map(IndexPath::text)
-                    .map(str::to_owned)
-                    .collect(),
-                key: key.clone(),
-            })
-        });
         Ok(Self {
             transaction,
             budget,
             document,
             index,
-            key,
-            unique,
+            key: IndexKey::new(&document.collection, index.number)?,
             // The entry of a document whose id is not known yet cannot be read.
             checks_now: is_pending(&document.id),
         })
+    }
+
+    /// What the check of the values needs to know of the index.
+    fn unique_index(&self) -> UniqueIndex {
+        let paths = self.index.on.iter().map(IndexPath::text);
+        UniqueIndex {
+            collection: self.document.collection.clone(),
+            number: self.index.number,
+            name: self.index.name.clone(),
+            paths: paths.map(str::to_owned).collect(),
+            key: self.key.clone(),
+        }
     }
 
     /// Checks each entry in a unique index before it is written.
@@ -91,6 +83,27 @@ impl<'w> EntryWriter<'w> {
         Ok(())
     }
 
+    /// Checks now that no other document has values in a unique index, or records them for the check
+    /// at the end of the operation.
+    async fn check_or_record(&self, values: &[Vec<u8>]) -> Result<()> {
+        let (transaction, document) = (self.transaction, self.document);
+        if self.checks_now {
+            let index = self.unique_index();
+            let checks = values.iter();
+            let checks = checks.map(|values| check_now(transaction, &index, &document.id, values));
+            return try_join_all(checks).await.map(drop);
+        }
+        let index = || self.unique_index();
+        written(
+            transaction,
+            self.budget,
+            document,
+            self.index.number,
+            index,
+            values,
+        )
+    }
+
     /// Sets the entries with these values. Returns the total length of their keys in bytes. Whether
     /// the values are unique is checked at the end of the operation, by
     /// [`unique_violation`](crate::database::unique_violation).
@@ -108,15 +121,8 @@ impl<'w> EntryWriter<'w> {
         let is_pending = is_pending(&self.document.id);
         let mut bytes = 0;
         for some in packed.chunks(INDEX_READS_AT_ONCE) {
-            if let Some(unique) = &self.unique {
-                let (transaction, id) = (self.transaction, &self.document.id);
-                if self.checks_now {
-                    let checks = some.iter();
-                    let checks = checks.map(|values| check_now(transaction, unique, id, values));
-                    try_join_all(checks).await?;
-                } else {
-                    written(transaction, self.budget, unique, id, some)?;
-                }
+            if self.index.unique {
+                self.check_or_record(some).await?;
             }
             for values in some {
                 let entry = self.key.entry(values, &self.document.id);

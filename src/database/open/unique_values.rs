@@ -3,7 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::mem::take;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use crate::budget::{Budget, Reservation};
 use crate::database::document_key::{DocumentKey, prefix_end};
@@ -38,7 +38,7 @@ struct UniqueValues(Mutex<WrittenValues>);
 
 #[derive(Default)]
 struct WrittenValues {
-    indexes: Vec<Arc<UniqueIndex>>,
+    indexes: Vec<UniqueIndex>,
     /// The document that was last written with these values. The key is the position in `indexes`,
     /// and the packed values.
     documents: BTreeMap<(usize, Vec<u8>), DocumentId>,
@@ -57,30 +57,32 @@ pub(crate) fn is_constrained(values: &[u8]) -> bool {
     IndexValue::split_all(values).all(|value| value.rank() != Rank::Missing)
 }
 
-/// Records values that a document has got in a unique index.
+/// Records values that a document has got in the unique index with this number. `index` describes it,
+/// if the transaction does not know it yet.
 ///
 /// # Errors
 /// [`ErrorKind::Exhausted`]: the values to check take too much memory.
 pub(crate) fn written(
     transaction: &dyn Transaction,
     budget: &Budget,
-    index: &Arc<UniqueIndex>,
-    id: &DocumentId,
+    document: &DocumentKey,
+    number: u64,
+    index: impl FnOnce() -> UniqueIndex,
     values: &[Vec<u8>],
 ) -> Result<()> {
     let attached = transaction.attachments().get::<UniqueValues>();
     let mut written = attached.lock();
-    let same = |other: &Arc<UniqueIndex>| {
-        other.number == index.number && other.collection == index.collection
-    };
+    let same =
+        |known: &UniqueIndex| known.number == number && known.collection == document.collection;
     let at = written.indexes.iter().position(same).unwrap_or_else(|| {
-        written.indexes.push(index.clone());
+        written.indexes.push(index());
         written.indexes.len() - 1
     });
     for values in values.iter().filter(|values| is_constrained(values)) {
         let reserved = written.reserved.get_or_insert_with(|| budget.reserve());
         reserved.hold(values.len() + HELD_PER_VALUE)?;
-        written.documents.insert((at, values.clone()), id.clone());
+        let key = (at, values.clone());
+        written.documents.insert(key, document.id.clone());
     }
     Ok(())
 }
