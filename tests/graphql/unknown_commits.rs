@@ -163,8 +163,9 @@ async fn write(client: Client, seed: u64, number: u64) -> Vec<(String, Committed
     let mut committed = Vec::new();
     for round in 0..3 * u64::from(super::sequences()) {
         let (key, other) = (random.random_range(0..KEYS), random.random_range(0..KEYS));
-        // A value that no other operation writes.
-        let value = number * 1_000_000 + round;
+        // A value that no other operation writes. Increments change a value by far less than values
+        // differ, so they do not make a value either, and each operation changes its document.
+        let value = (number * 100_000 + round + 1) * 1_000_000_000;
         let query = match random.random_range(0..6) {
             0 => format!("b: mergeDocument(id: {key}, patch: {{n: {value}, tags: []}}) {{ F }}"),
             1 => format!(
