@@ -1,6 +1,7 @@
 //! Bytes on a connection to the server with an empty database: arbitrary bytes, or a well-formed
 //! request with an arbitrary body, query, variables or compressed body.
 
+use std::cell::Cell;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -14,6 +15,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
 use super::world::World;
+
+/// After so many inputs the store is checked, and after the first one.
+const INPUTS_PER_CHECK: u32 = 100;
 
 /// The first byte selects the meaning of the others.
 pub(super) const SEEDS: &[&[u8]] = &[
@@ -33,6 +37,7 @@ pub(super) const SEEDS: &[&[u8]] = &[
 struct Served {
     world: World,
     address: SocketAddr,
+    inputs: Cell<u32>,
 }
 
 impl Served {
@@ -46,7 +51,20 @@ impl Served {
             tokio::spawn(serve_connections(listener, router, std::future::pending()));
             address
         });
-        Self { world, address }
+        Self {
+            world,
+            address,
+            inputs: Cell::new(0),
+        }
+    }
+
+    /// Counts an input that was answered.
+    fn answered(&self) {
+        let inputs = self.inputs.get();
+        if inputs.is_multiple_of(INPUTS_PER_CHECK) {
+            self.world.assert_sound();
+        }
+        self.inputs.set(inputs + 1);
     }
 
     /// Sends bytes and reads until the server closes the connection.
@@ -109,6 +127,7 @@ pub(super) fn check(bytes: &[u8]) {
         }
         _ => post("", bytes),
     }
+    SERVED.with(Served::answered);
 }
 
 /// Any response is HTTP without an internal error.
