@@ -1,6 +1,9 @@
 //! Bytes on a connection to the server with an empty database: arbitrary bytes, or a well-formed
 //! request with an arbitrary body, query, variables or compressed body.
 
+#[path = "../../sound/mod.rs"]
+mod sound;
+
 use std::cell::Cell;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
@@ -62,7 +65,9 @@ impl Served {
     fn answered(&self) {
         let inputs = self.inputs.get();
         if inputs.is_multiple_of(INPUTS_PER_CHECK) {
-            self.world.assert_sound();
+            let faults = sound::faults(&**self.world.database.store());
+            let faults = self.world.runtime.block_on(faults);
+            assert!(faults.is_empty(), "the store is not sound: {faults:#?}");
         }
         self.inputs.set(inputs + 1);
     }

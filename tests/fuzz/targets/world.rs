@@ -1,8 +1,5 @@
 //! An empty database in memory.
 
-#[path = "../../sound/mod.rs"]
-mod sound;
-
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -29,12 +26,5 @@ impl World {
             runtime,
             database: database.expect("a new database"),
         }
-    }
-
-    /// Asserts that a check finds no fault in the store.
-    pub(super) fn assert_sound(&self) {
-        let faults = sound::faults(&**self.database.store());
-        let faults = self.runtime.block_on(faults);
-        assert!(faults.is_empty(), "the store is not sound: {faults:#?}");
     }
 }
