@@ -360,6 +360,16 @@ pub const CHANGES_EXPIRED_AT_ONCE: usize = 1_000;
 pub const CHANGES_EXPIRY_TIME: Duration = Duration::from_secs(5);
 /// Memory for the recent commits that subscribers share, in bytes.
 pub const CHANGES_RECENT_BYTES_MAX: usize = 8 << 20;
+/// Memory for the pieces of patches that were read last, which subscribers share, in bytes.
+pub const CHANGES_PIECES_BYTES_MAX: usize = 4 << 20;
+/// Memory for the patches that all subscribers have read ahead, in bytes.
+pub const CHANGES_AHEAD_BYTES_MAX: usize = 16 << 20;
+/// Bytes of patches that a subscriber reads ahead at first. Each further round reads twice as many.
+pub const CHANGES_AHEAD_BYTES_MIN: usize = 16 << 10;
+/// The most bytes of patches that a subscriber reads ahead in one round.
+pub const CHANGES_AHEAD_ROUND_BYTES_MAX: usize = 256 << 10;
+/// Bytes of patches that nobody asked for and that are read so that two ranges are one.
+pub const CHANGES_AHEAD_GAP_BYTES_MAX: usize = 4 << 10;
 /// Time between two executions of a live page of documents.
 pub const LIVE_PAGE_TIME_MIN: Duration = Duration::from_millis(100);
 /// Live queries that are executed at the same time: as many fast ones, and as many slow ones. The
