@@ -1,7 +1,7 @@
 //! A follower of changes that is behind, on either engine.
 
 use std::net::SocketAddr;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use futures::StreamExt as _;
 use phyllo::database::Database;
@@ -9,8 +9,8 @@ use phyllo::graphql::{GraphQl, Methods, Request, RequestStats, ResponseStream, S
 use serde_json::{Value, json};
 use tokio::runtime::Runtime;
 
-use super::compare;
 use super::load::{Connection, graphql};
+use super::{compare, deadline};
 
 const CHANGES: usize = 20_000;
 const WRITERS: usize = 32;
@@ -19,6 +19,7 @@ const WRITERS: usize = 32;
 /// patches with the rate of one that does not ask for patches. The server's transport is left out.
 pub(crate) fn compare_with_patches(runtime: &Runtime, database: &Database, address: SocketAddr) {
     let graphql = GraphQl::new(database.clone());
+    runtime.block_on(keep_changes(database, Duration::from_secs(3_600)));
     let begin = runtime.block_on(cursor(&graphql));
     runtime.block_on(write(address));
     let rate = |fields: &str| {
@@ -38,6 +39,12 @@ pub(crate) fn compare_with_patches(runtime: &Runtime, database: &Database, addre
         || rate("cursor version kind key paths patch"),
         || rate("cursor version kind key paths"),
     );
+    runtime.block_on(keep_changes(database, Duration::ZERO));
+}
+
+async fn keep_changes(database: &Database, retention: Duration) {
+    let set = database.set_change_retention(deadline(), retention);
+    set.await.expect("the retention is set");
 }
 
 async fn write(address: SocketAddr) {
@@ -61,7 +68,7 @@ async fn cursor(graphql: &GraphQl) -> String {
     };
     let response: Value = serde_json::from_slice(&json).expect("JSON");
     let cursor = response["data"]["changesCursor"].as_str();
-    cursor.expect("a new store has a change log").to_owned()
+    cursor.expect("the change log is on").to_owned()
 }
 
 async fn follow(graphql: &GraphQl, fields: &str, after: &str) -> ResponseStream {
