@@ -290,6 +290,10 @@ pub const CLUSTER_SNAPSHOT_TIME_MAX: Duration = Duration::from_secs(5);
 /// Time for one try of a FoundationDB transaction, including the time that it waits for the
 /// cluster. A cluster that loses a process recovers sooner.
 pub const CLUSTER_TRANSACTION_TIME_MAX: Duration = Duration::from_secs(10);
+/// Interval at which a server asks again for a store that is not available when it starts.
+pub const STORE_RETRY_TIME: Duration = Duration::from_secs(1);
+/// Time for which the answer to whether a FoundationDB cluster is ready is kept.
+pub const CLUSTER_READY_KEPT_TIME: Duration = Duration::from_millis(500);
 /// Time in which a FoundationDB cluster answers if it is ready.
 pub const CLUSTER_READY_TIME_MAX: Duration = Duration::from_secs(2);
 /// Tries of a snapshot read that the cluster could not answer.
@@ -456,6 +460,13 @@ pub const INDEX_PORTION_PAIRS_MAX: usize = 1_024;
 pub const INDEX_PORTION_BYTES: usize = 64 << 10;
 /// Index entries whose documents a check reads concurrently.
 pub const INDEX_READS_AT_ONCE: usize = 256;
+/// Times that a check reads a part of the store which changes meanwhile, or for which the engine does
+/// not keep a snapshot long enough.
+pub const CHECK_TRIES_MAX: usize = 5;
+/// Documents that a check compares with their index entries at the same time.
+pub const CHECK_DOCUMENTS_AT_ONCE: usize = 32;
+/// Findings about one document that a check holds until it has read the document.
+pub const CHECK_FINDINGS_MAX: usize = 1_000;
 /// Bytes of hashes of index values that a check holds to compare entries with documents.
 pub const CHECK_HASHES_BYTES_MAX: usize = 128 << 20;
 /// Time for which a server reserves the build of an index, renewed with each batch. Also the time

@@ -18,6 +18,8 @@ mod bounds;
 mod bulk;
 #[path = "../graphql/changing.rs"]
 mod changing;
+#[path = "../graphql/checking.rs"]
+mod checking;
 #[path = "../graphql/children.rs"]
 mod children;
 #[path = "../graphql/concurrency.rs"]
@@ -123,6 +125,7 @@ pub(crate) fn suite() -> Vec<Case> {
         bounds::suite(),
         bulk::suite(),
         changing::suite(),
+        checking::suite(),
         children::suite(),
         concurrency::suite(),
         copying::suite(),

@@ -35,6 +35,8 @@ mod servers;
 mod shared;
 #[path = "../skip/mod.rs"]
 mod skip;
+#[path = "../sound/mod.rs"]
+mod sound;
 mod tls;
 
 use std::process::ExitCode;

@@ -33,13 +33,17 @@ pub(super) struct PatchWindow {
 
 #[derive(Default)]
 struct WindowState {
-    pieces: Pieces,
-    /// The memory of the pieces.
-    _share: Option<Share>,
+    held: Option<HeldPieces>,
     /// What the next round reads.
     planned: Option<PiecePlan>,
     /// The bytes that the next round may read. 0 until a patch was asked for.
     round_bytes: usize,
+}
+
+/// Pieces that were read ahead, and their memory.
+struct HeldPieces {
+    pieces: Pieces,
+    _share: Share,
 }
 
 /// The edits of a change, which may not be read yet.
@@ -89,7 +93,7 @@ impl PatchWindow {
             let mut state = self.state();
             state.planned = None;
             if state.round_bytes > 0
-                && pieces_of(&state.pieces, place).is_none()
+                && state.pieces_of(place).is_none()
                 && self.patches.last(place).is_none()
             {
                 // Many subscribers read less each, so that all of them read ahead.
@@ -114,7 +118,7 @@ impl PatchWindow {
 
     /// The pieces of a place, if they were read ahead.
     fn held(&self, place: &PatchPlace) -> Option<Vec<PatchPiece>> {
-        pieces_of(&self.state().pieces, place)
+        self.state().pieces_of(place)
     }
 
     /// Reads the pieces of a place, and what is planned with them.
@@ -136,15 +140,22 @@ impl PatchWindow {
         let pieces = self.patches.read(&ranges).await?;
         let own = pieces_in(&pieces, place);
         if ranges.len() > 1 || ranges[0] != range_of(place) {
-            let mut state = self.state();
-            state.pieces = pieces;
-            state._share = Some(share);
+            self.state().held = Some(HeldPieces {
+                pieces,
+                _share: share,
+            });
         }
         Ok(own)
     }
 
     fn state(&self) -> MutexGuard<'_, WindowState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl WindowState {
+    fn pieces_of(&self, place: &PatchPlace) -> Option<Vec<PatchPiece>> {
+        pieces_of(&self.held.as_ref()?.pieces, place)
     }
 }
 
@@ -277,7 +288,10 @@ mod tests {
         Version([0, 0, 0, 0, 0, 0, 0, number, 0, 0])
     }
 
-    fn ranges(plan: &PiecePlan) -> Vec<(u8, (u8, u64), (u8, u64))> {
+    /// A shard, and the commits and numbers of the first piece and of the end.
+    type Planned = (u8, (u8, u64), (u8, u64));
+
+    fn ranges(plan: &PiecePlan) -> Vec<Planned> {
         let id = |(Version(bytes), number): PieceId| (bytes[7], number);
         let ranges = plan.ranges.iter();
         ranges
