@@ -10,6 +10,7 @@
 mod case;
 mod adoption;
 mod categories;
+mod checks;
 mod cluster;
 mod conflicts;
 mod conformance;
@@ -68,6 +69,7 @@ fn main() -> ExitCode {
         servers::suite(),
         recipe::suite(),
         copying::suite(),
+        checks::suite(),
         categories::suite(),
         modeling::suite(),
         tls::suite(),
