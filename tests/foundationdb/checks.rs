@@ -36,7 +36,7 @@ async fn filled() -> Client {
         )
         .await;
     for first in (0..DOCUMENTS).step_by(100) {
-        let inserts: String = (first..first + 100)
+        let inserts: Vec<String> = (first..first + 100)
             .map(|id| {
                 let tags = json!(["all", format!("a{id}"), format!("b{}", id % 7)]).to_string();
                 format!(
@@ -44,7 +44,7 @@ async fn filled() -> Client {
                 )
             })
             .collect();
-        client.mutate(&inserts).await;
+        client.mutate(&inserts.concat()).await;
     }
     client
 }

@@ -9,13 +9,13 @@ use crate::error::Result;
 use crate::store::{RangeRead, Read};
 
 /// A range of keys, of which those behind the last one are not checked.
-pub(crate) struct Bound {
+pub(crate) struct GrowthBound {
     pub(super) begin: Vec<u8>,
     pub(super) end: Vec<u8>,
     pub(super) last: Vec<u8>,
 }
 
-impl Bound {
+impl GrowthBound {
     /// The end of the range, for a key in it that is not checked.
     pub(super) fn end_for(&self, key: &[u8]) -> Option<&[u8]> {
         let is_behind = key > &self.last[..] && (&self.begin[..]..&self.end[..]).contains(&key);

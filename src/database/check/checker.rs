@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use foundationdb_tuple::unpack;
 
-use super::bounds::Bound;
+use super::bounds::GrowthBound;
 use super::change_log::ChangeLogCheck;
 use super::entries::CheckedIndexes;
 use super::finding::{CheckReport, Finding, FindingKind, Summary};
@@ -45,9 +45,9 @@ pub struct Check {
     /// The key of the last document that was checked in full.
     pub(super) last: Option<Vec<u8>>,
     /// The end of the check in the current index, which may grow.
-    pub(super) index_bound: Option<Bound>,
+    pub(super) index_bound: Option<GrowthBound>,
     /// The end of the check in the current collection, which may grow.
-    pub(super) collection_bound: Option<Bound>,
+    pub(super) collection_bound: Option<GrowthBound>,
     /// Documents of the collection whose index entries are checked next.
     pub(super) unchecked: Vec<Vec<u8>>,
     /// Keys in the wrong place that were reported, and that a later snapshot may show again.

@@ -1,6 +1,6 @@
 //! Continues a check in another snapshot.
 
-use super::bounds::{Bound, last_key};
+use super::bounds::{GrowthBound, last_key};
 use super::checker::{Check, OpenDocument};
 use super::snapshots::changed;
 use crate::database::document_key::prefix_end;
@@ -103,7 +103,7 @@ impl Check {
             && self.index_bound.as_ref().is_none_or(|it| it.begin != begin)
         {
             let last = last_key(read, &begin, &end).await?;
-            self.index_bound = Some(Bound { begin, end, last });
+            self.index_bound = Some(GrowthBound { begin, end, last });
         }
         let document = self.document.as_ref().map(|document| &document.key);
         if let Some(document) = document.or(self.last.as_ref()) {
@@ -118,7 +118,7 @@ impl Check {
                 let entries = [&begin, &end].map(|key| Entry::Existence.key_of(key));
                 let entry = last_key(read, &entries[0], &entries[1]).await?;
                 let last = leaf.max(Entry::Existence.document(&entry).to_vec());
-                self.collection_bound = Some(Bound { begin, end, last });
+                self.collection_bound = Some(GrowthBound { begin, end, last });
             }
         }
         Ok(())
