@@ -13,6 +13,8 @@ use std::time::Duration;
 use tokio::sync::{Notify, watch};
 use tokio::time::{sleep, timeout};
 
+use self::patch_reader::LoggedPatches;
+use self::patch_window::{ChangePatch, PatchWindow};
 use super::cursor::{ChangeCursor, ChangePosition};
 use super::interest::{Interest, Subscribers};
 use super::read::{LoggedCommit, Start, read_commits};
@@ -29,6 +31,7 @@ pub(crate) struct ChangeFeed(Arc<FeedParts>);
 
 struct FeedParts {
     store: Arc<dyn Store>,
+    patches: Arc<LoggedPatches>,
     state: Mutex<FeedState>,
     observer: OnceLock<Arc<dyn ChangesObserver>>,
 }
@@ -81,7 +84,7 @@ struct SignalState {
 }
 
 /// A commit with changes that a subscriber wants.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct FollowedChange {
     /// The commit.
     pub commit: Arc<LoggedCommit>,
@@ -89,6 +92,8 @@ pub struct FollowedChange {
     pub change: usize,
     /// The position after the change.
     pub cursor: ChangeCursor,
+    /// The edits.
+    pub patch: ChangePatch,
 }
 
 /// Where a subscriber begins.
@@ -114,11 +119,13 @@ pub struct ChangeFollower {
     taken: VecDeque<Arc<LoggedCommit>>,
     /// The number of changes of the first of them that were looked at.
     looked_at: usize,
+    patches: Arc<PatchWindow>,
 }
 
 impl ChangeFeed {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
         Self(Arc::new(FeedParts {
+            patches: Arc::new(LoggedPatches::new(store.clone())),
             store,
             state: Mutex::default(),
             observer: OnceLock::new(),
@@ -170,6 +177,7 @@ impl ChangeFeed {
             signal,
             taken: VecDeque::new(),
             looked_at: 0,
+            patches: Arc::new(PatchWindow::new(&self.0.patches)),
         };
         // Only a snapshot that is taken after the subscriber was added has all earlier commits.
         follower.position = match from {
@@ -415,6 +423,7 @@ impl ChangeFollower {
                 return Some(FollowedChange {
                     commit: commit.clone(),
                     change: number,
+                    patch: self.patches.of(&self.taken, number, &self.interest),
                     cursor: ChangeCursor {
                         history: self.history.clone(),
                         position,
@@ -475,6 +484,7 @@ impl ChangeFollower {
     /// Waits for a notification after the position.
     async fn wait(&mut self) -> Result<()> {
         self.taken.shrink_to_fit();
+        self.patches.clear();
         let first = self.signal.notified().await?;
         // Between the position and this commit, nothing was wanted.
         self.position = self.position.max(before(first));
@@ -577,5 +587,7 @@ impl Pause {
     }
 }
 
+mod patch_reader;
+pub(crate) mod patch_window;
 #[cfg(test)]
 mod tests;

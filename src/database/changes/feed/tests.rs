@@ -32,8 +32,10 @@ impl Store for UnreadableStore {
 
 #[tokio::test]
 async fn a_task_that_waits_after_an_error_does_not_keep_the_store_open() {
+    let store: Arc<dyn Store> = Arc::new(UnreadableStore);
     let parts = Arc::new(FeedParts {
-        store: Arc::new(UnreadableStore),
+        patches: Arc::new(LoggedPatches::new(store.clone())),
+        store,
         state: Mutex::default(),
         observer: OnceLock::new(),
     });
