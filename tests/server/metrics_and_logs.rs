@@ -166,6 +166,16 @@ fn the_stored_change_log_is_measured() {
 }
 
 #[test]
+fn the_longest_poll_is_reported() {
+    let server = Server::start();
+    let longest = |samples: BTreeMap<String, f64>| samples["phyllo_longest_poll_seconds"];
+    let before = longest(scrape(&server));
+    assert!(before > 0.0, "the scrape itself polls a connection");
+    let after = longest(scrape(&server));
+    assert!(after >= before, "{before} {after}");
+}
+
+#[test]
 fn persisted_query_lookups_are_counted() {
     let server = Server::start();
     let text = "query Kept { __typename }";
