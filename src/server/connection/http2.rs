@@ -26,6 +26,7 @@ use tokio::time::{Instant, sleep_until};
 
 use super::served::Served;
 use super::stream_timeout::{SentBody, TimedStream, sent};
+use crate::budget::Sliced;
 use crate::error::{Error, Limit};
 use crate::graphql::GraphQl;
 use crate::limits::{
@@ -163,10 +164,10 @@ impl<F: Future + Send + 'static> Executor<F> for StreamExecutor {
     fn execute(&self, stream: F) {
         let request = OpenRequest::new(&self.open);
         let stream = TimedStream::new(stream, self.send_time);
-        tokio::spawn(async move {
+        tokio::spawn(Sliced::new(async move {
             stream.await;
             drop(request);
-        });
+        }));
     }
 }
 

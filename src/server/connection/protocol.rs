@@ -19,6 +19,7 @@ use super::http2;
 use super::served::{Held, Served};
 use super::tls::{H2, Tls};
 use super::write_timeout::Patient;
+use crate::budget::Sliced;
 
 /// What a client with prior knowledge of HTTP/2 sends first (RFC 9113 §3.4). No request of HTTP/1.1
 /// begins with it.
@@ -92,8 +93,8 @@ fn serve(
     opened: Instant,
 ) {
     match version {
-        HttpVersion::Http1 => tokio::spawn(serve_http1(stream, served, opened)),
-        HttpVersion::Http2 => tokio::spawn(http2::serve(stream, served)),
+        HttpVersion::Http1 => tokio::spawn(Sliced::new(serve_http1(stream, served, opened))),
+        HttpVersion::Http2 => tokio::spawn(Sliced::new(http2::serve(stream, served))),
     };
 }
 

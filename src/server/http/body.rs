@@ -7,10 +7,9 @@ use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use axum::http::{HeaderMap, HeaderValue, Request};
 use flate2::write::GzDecoder;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
-use tokio::task::yield_now;
 use tokio::time::timeout;
 
-use crate::budget::Share;
+use crate::budget::{Share, pause};
 use crate::error::{Error, Limit};
 use crate::limits::{
     BODY_DECODED_BYTES, BODY_MEMBER_BYTES, BODY_MEMBERS_MAX, BODY_RESERVED_FROM_BYTES, Bounds,
@@ -112,7 +111,7 @@ async fn decoded(mut sent: Limited<Body>, bytes_max: usize, share: &Share) -> Re
             decoder.write_all(piece)?;
             share.take(decoder.decoded() - before)?;
             // A small input can take long to decode, so this yields to other tasks.
-            yield_now().await;
+            pause().await;
         }
     }
     decoder.finish()
