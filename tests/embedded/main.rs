@@ -3,6 +3,7 @@
 
 mod corrupt_files;
 mod crash;
+mod damaged_files;
 mod directory;
 mod disk;
 mod documents;
