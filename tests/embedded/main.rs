@@ -14,6 +14,7 @@ mod large;
 mod log;
 mod log_format;
 mod machine;
+mod pages;
 mod process;
 mod read_only;
 mod reclaim;

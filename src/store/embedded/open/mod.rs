@@ -1,6 +1,7 @@
 //! Opens and creates the store in a directory, and reports why it cannot be opened.
 
 mod check_files;
+mod pages;
 pub(super) mod read_only;
 
 use std::cell::RefCell;
