@@ -2,6 +2,7 @@
 
 use foundationdb_tuple::{Bytes, pack};
 use phyllo::key::hex;
+use phyllo::store::FILE_NAME;
 
 use super::harness::{Store, both, open};
 
@@ -120,6 +121,37 @@ fn json_output_has_an_object_per_finding_and_a_summary() {
         }
         assert!(summary["bytes"].as_u64().is_some_and(|bytes| bytes > 100));
     }
+}
+
+#[test]
+fn a_damaged_page_is_a_fault() {
+    let store = Store::alone();
+    store.damaged("the test damages its file");
+    let text = "VALUE".repeat(100);
+    store.import(format!("\"{text}\"\n").repeat(200), &["--name", "d"]);
+    let path = store.path().join(FILE_NAME);
+    let mut file = std::fs::read(&path).expect("read");
+    let mut changed = 0;
+    for at in 0..file.len() - 5 {
+        if file[at..].starts_with(b"VALUE") && changed < 500 {
+            file[at + 4] = b'F';
+            changed += 1;
+        }
+    }
+    std::fs::write(&path, file).expect("written");
+    let message = "the checksum of a page is wrong";
+    let ran = store.run(&["check"]).expect(1);
+    let line = format!("fault: {message}: {}\n", path.display());
+    assert!(ran.out.starts_with(&line), "{}", ran.out);
+    assert!(ran.out.ends_with("; 1 fault\n"), "{}", ran.out);
+    let ran = store.run(&["check", "--json"]).expect(1);
+    let fault = ran.out.lines().next().expect("a line");
+    let fault: serde_json::Value = serde_json::from_str(fault).expect("JSON");
+    assert_eq!(fault["code"], "DAMAGED_PAGE");
+    assert_eq!(fault["file"], path.display().to_string());
+    // One collection is checked without the other pages.
+    let ran = store.run(&["check", "--collection", "D"]).expect(0);
+    assert!(ran.out.ends_with("; sound\n"), "{}", ran.out);
 }
 
 /// Concurrent writes are not visible to a check, because it reads one snapshot.

@@ -9,8 +9,8 @@ use rand::{Rng, SeedableRng};
 use redb::StorageBackend;
 use tokio::sync::watch;
 
-/// Torn writes end at a multiple of this.
-const SECTOR_BYTES: usize = 512;
+/// A disk writes so many bytes completely or not at all, so torn writes end at a multiple of this.
+pub(crate) const SECTOR_BYTES: usize = 512;
 
 /// Clones share the disk.
 #[derive(Clone, Debug)]
@@ -138,7 +138,8 @@ pub(crate) fn survivors(mut image: Vec<u8>, unsynced: &[Change], chance: &mut St
             _ if all => apply(&mut image, change),
             _ if none => {}
             Change::Write(at, bytes) if chance.random_bool(0.1) => {
-                let begins = bytes[..chance.random_range(0..=bytes.len())].to_vec();
+                let end = chance.random_range(0..=bytes.len()) / SECTOR_BYTES * SECTOR_BYTES;
+                let begins = bytes[..end].to_vec();
                 apply(&mut image, &Change::Write(*at, begins));
             }
             Change::Write(at, bytes) if chance.random_bool(0.3) => {

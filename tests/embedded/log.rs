@@ -15,6 +15,7 @@ use crate::machine::{Image, Machine, SEGMENT_BYTES};
 use crate::{all, assert_failed, assert_unavailable, get, set};
 
 const BLOCK: usize = 4096;
+const SECTOR: usize = 512;
 
 /// A store whose log has begun.
 async fn logged(machine: &Machine) -> Embedded {
@@ -60,7 +61,8 @@ fn frames(file: &[u8]) -> Vec<usize> {
         let mut length = [0; 8];
         length.copy_from_slice(&file[at + 48..at + 56]);
         let length = usize::try_from(u64::from_le_bytes(length)).expect("small");
-        at += (64 + length).next_multiple_of(BLOCK);
+        let sectors = (80 + length).div_ceil(500);
+        at += (sectors * SECTOR).next_multiple_of(BLOCK);
         offsets.push(at);
     }
     offsets
@@ -190,8 +192,10 @@ async fn a_frame_can_be_larger_than_a_segment() {
     }
 }
 
-/// A store with several frames in one segment, and the pairs after each of its last commits.
+/// A store with several frames in one segment.
 struct Written {
+    /// The files before the last commit.
+    before: Image,
     image: Image,
     file: usize,
     frames: Vec<usize>,
@@ -204,7 +208,9 @@ async fn written() -> Written {
     let options = EmbeddedOptions::default();
     let store = machine.open_with(options).expect("a store");
     store.enable_log().await.expect("enabled");
+    let mut before = machine.image();
     for number in 0..9 {
+        before = machine.image();
         set(&store, format!("{number}"), vec![number; 3_000])
             .await
             .expect("committed");
@@ -215,6 +221,7 @@ async fn written() -> Written {
     // The first two commits began the log.
     assert_eq!(frames.len(), 8);
     Written {
+        before,
         image,
         file,
         frames,
@@ -227,19 +234,25 @@ async fn written() -> Written {
 async fn a_torn_last_frame_is_dropped() {
     let written = written().await;
     let chance = &mut chance(crate::seed::test_seed());
-    let [.., begin, end] = written.frames[..] else {
+    let [.., begin, _] = written.frames[..] else {
         panic!("frames");
     };
-    for _ in 0..60 {
+    for round in 0..60 {
         let mut image = written.image.clone();
+        let before = written.before[written.file].as_ref().expect("a log");
         let file = image[written.file].as_mut().expect("a log");
-        if chance.random_bool(0.5) {
-            let bit = chance.random_range(begin * 8..(begin + 64 + 3_000) * 8);
-            file[bit / 8] ^= 1 << (bit % 8);
-        } else {
-            let cut = chance.random_range(begin..begin + 3_000);
-            let noise = chance.random_bool(0.5);
-            file[cut..end].fill_with(|| if noise { chance.random() } else { 0 });
+        // The last sectors are padding. They are a part of the frame, too.
+        let sectors: Vec<_> = (begin..begin + BLOCK).step_by(SECTOR).collect();
+        let kept = chance.random_range(0..sectors.len());
+        for (number, at) in sectors.into_iter().enumerate() {
+            let lost = if round % 2 == 0 {
+                number >= kept
+            } else {
+                number == kept || chance.random_bool(0.5)
+            };
+            if lost {
+                file[at..at + SECTOR].copy_from_slice(&before[at..at + SECTOR]);
+            }
         }
         let store = reopened(&image);
         assert_eq!(all(&store).await.len(), written.pairs - 1);
@@ -247,9 +260,10 @@ async fn a_torn_last_frame_is_dropped() {
     }
 }
 
-/// A damaged frame before a valid one was synced, so the store is damaged.
+/// A disk writes a sector completely or not at all, so other contents are damage, also in the last
+/// frame.
 #[tokio::test]
-async fn damage_before_the_last_frame_is_rejected() {
+async fn a_damaged_frame_is_rejected() {
     let written = written().await;
     let chance = &mut chance(crate::seed::test_seed());
     let [first, .., last, _] = written.frames[..] else {
@@ -259,15 +273,21 @@ async fn damage_before_the_last_frame_is_rejected() {
     for _ in 0..60 {
         let mut image = written.image.clone();
         let file = image[written.file].as_mut().expect("a log");
-        let at = written.frames[chance.random_range(0..written.frames.len() - 2)];
-        let bit = chance.random_range(at * 8..(at + 64 + 3_000) * 8);
+        let at = written.frames[chance.random_range(0..written.frames.len() - 1)];
+        let bit = chance.random_range(at * 8..(at + BLOCK) * 8);
         file[bit / 8] ^= 1 << (bit % 8);
         let error = rejected(&image);
         assert!(error.message().contains(name), "{error}");
-        let place = format!("offset {at}:");
+        let place = format!("offset {}:", bit / 8 / SECTOR * SECTOR);
         assert!(error.message().contains(&place), "{place} {error}");
     }
-    for (what, at) in [("header", 0..32), ("frames", first..last)] {
+    let zeroed = [
+        ("header", 0..48),
+        ("frames", first..last),
+        ("last frame", last..last + BLOCK),
+        ("a sector of it", last + SECTOR..last + 2 * SECTOR),
+    ];
+    for (what, at) in zeroed {
         let mut image = written.image.clone();
         image[written.file].as_mut().expect("a log")[at].fill(0);
         let error = rejected(&image);

@@ -10,7 +10,7 @@ use rand::Rng;
 use rand::rngs::StdRng;
 use redb::StorageBackend;
 
-use crate::disk::{Change, apply, survivors};
+use crate::disk::{Change, SECTOR_BYTES, apply, survivors};
 use crate::recorder::Failing;
 
 /// The segments of most tests, so that checkpoints are frequent.
@@ -233,7 +233,8 @@ impl Machine {
             // A failed write may be partly done.
             done = match done {
                 Call::Change(file, Change::Write(at, mut bytes)) => {
-                    bytes.truncate(rand::rng().random_range(0..=bytes.len()));
+                    let end = rand::rng().random_range(0..=bytes.len());
+                    bytes.truncate(end / SECTOR_BYTES * SECTOR_BYTES);
                     Call::Change(file, Change::Write(at, bytes))
                 }
                 _ => Call::Nothing,

@@ -3,6 +3,7 @@
 
 mod corrupt_files;
 mod crash;
+mod damaged_files;
 mod directory;
 mod disk;
 mod documents;
@@ -13,6 +14,7 @@ mod large;
 mod log;
 mod log_format;
 mod machine;
+mod pages;
 mod process;
 mod read_only;
 mod reclaim;

@@ -1,5 +1,7 @@
 //! `phyllo check`
 
+use std::path::Path;
+
 use crate::cli::arguments::CheckArguments;
 use crate::cli::arguments::location::StoreLocation;
 use crate::cli::connect::access::DatabaseAccess;
@@ -9,22 +11,39 @@ use crate::cli::read::names;
 use crate::cli::terminal::output::Output;
 use crate::database::{Finding, Severity, Summary};
 use crate::document::json::write_string;
+use crate::error::Result;
 use crate::key::{hex, tuple_text};
+use crate::store::{EmbeddedReader, FILE_NAME};
 
 pub(crate) async fn run(store: &StoreLocation, check: CheckArguments) -> Done {
+    let pages = match (store, &check.collection) {
+        (StoreLocation::Directory(directory), None) => damaged_pages(directory)?,
+        _ => None,
+    };
     let access = DatabaseAccess::open(store, StorePurpose::Read).await?;
     if let Some(collection) = &check.collection {
         names::check(&access, collection).await?;
     }
-    let mut findings = access.check(check.collection.as_deref()).await?;
     let mut output = Output::stdout();
-    let summary = loop {
+    if let Some((file, message)) = &pages {
+        let line = if check.json {
+            pages_json(file, message)
+        } else {
+            format!("fault: {message}: {file}\n").into_bytes()
+        };
+        output.write(&line)?;
+        // Reading a damaged page can fail.
+        output.flush()?;
+    }
+    let mut findings = access.check(check.collection.as_deref()).await?;
+    let mut summary = loop {
         match findings.next().await? {
             Ok(finding) if check.json => output.write(&finding_json(&finding))?,
             Ok(finding) => output.write(finding_text(&finding).as_bytes())?,
             Err(summary) => break summary,
         }
     };
+    summary.faults += u64::from(pages.is_some());
     let report = if check.json {
         summary_json(&summary)
     } else {
@@ -36,6 +55,16 @@ pub(crate) async fn run(store: &StoreLocation, check: CheckArguments) -> Done {
         return Err(Ended::Told);
     }
     Ok(())
+}
+
+/// The file of a store that no server has open and whose pages are damaged, and what is wrong.
+fn damaged_pages(directory: &Path) -> Result<Option<(String, String)>> {
+    let file = directory.join(FILE_NAME);
+    if !file.exists() {
+        return Ok(None);
+    }
+    let wrong = EmbeddedReader::verify_pages(directory)?;
+    Ok(wrong.map(|wrong| (file.display().to_string(), wrong)))
 }
 
 fn finding_text(finding: &Finding) -> String {
@@ -66,6 +95,19 @@ fn finding_json(finding: &Finding) -> Vec<u8> {
         ("tuple", &tuple),
         ("key", &hex),
     ];
+    object_json(&members)
+}
+
+fn pages_json(file: &str, message: &str) -> Vec<u8> {
+    object_json(&[
+        ("severity", "FAULT"),
+        ("code", "DAMAGED_PAGE"),
+        ("message", message),
+        ("file", file),
+    ])
+}
+
+fn object_json(members: &[(&str, &str)]) -> Vec<u8> {
     let mut line = Vec::new();
     for (name, value) in members {
         line.push(if line.is_empty() { b'{' } else { b',' });

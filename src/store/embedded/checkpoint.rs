@@ -20,10 +20,10 @@ use tokio::runtime::Runtime;
 use tokio::sync::{Notify, oneshot};
 
 use super::commit::{Committer, TableWriter, Woken};
-use super::log::{Frame, LogWriter, StoreLog, bytes_max, describe};
+use super::log::{Frame, LogPlace, LogWriter, StoreLog, bytes_max, describe};
 use super::tables::view::{self, Base};
 use super::tables::writes::{WriteList, WriteTables};
-use super::tables::{ENGINE, LAST_COMMIT, LOG, LOG_SEGMENT, fault};
+use super::tables::{ENGINE, LAST_COMMIT, fault};
 use crate::error::{Error, Result};
 
 /// Starts the thread that makes checkpoints when it is woken.
@@ -143,12 +143,15 @@ impl GroupSync {
         }
         let log = committer.log.as_ref().filter(|log| log.is_enabled());
         let begun = match log {
-            Some(log) if self.groups > 0 => log.begin(writer.last_commit),
+            Some(log) if self.groups > 0 => {
+                let base = committer.group().view.base().last_commit;
+                log.begin(base, writer.last_commit)
+            }
             _ => None,
         };
         self.groups += u64::from(log.is_some());
-        let records = log_records(begun.as_deref());
-        runtime.block_on(committer.write_all(records))?;
+        let place = log_place(begun.as_deref());
+        runtime.block_on(committer.write_all(place))?;
         committer.group().log = begun;
         Ok(())
     }
@@ -179,13 +182,13 @@ impl Committer {
         let locked = Instant::now();
         self.progress.check()?;
         self.freeze();
-        let records = log_records(Some(log));
+        let place = log_place(Some(log));
         drop(writer);
         let stalled = locked.elapsed();
         let mut tables = self.table_writer().await;
-        self.write_frozen(&mut tables, records)?;
+        self.write_frozen(&mut tables, place)?;
         drop(tables);
-        log.recycle(records.segment).map_err(fault)?;
+        log.recycle(place.segment).map_err(fault)?;
         let took = begun.elapsed();
         tracing::debug!("checkpoint in {took:?}");
         if let Some(observer) = self.observer.get() {
@@ -205,8 +208,8 @@ impl Committer {
     }
 
     /// Writes the frozen changes to redb and makes them durable. Commits after them are in the log
-    /// that `records` names.
-    fn write_frozen(&self, tables: &mut TableWriter, records: LogRecords) -> Result<()> {
+    /// that `place` names.
+    fn write_frozen(&self, tables: &mut TableWriter, place: LogPlace) -> Result<()> {
         let (changes, last_commit) = self.group().view.frozen();
         let transaction = self.database.begin_write().map_err(fault)?;
         if !changes.is_empty() {
@@ -215,16 +218,16 @@ impl Committer {
             view::write(&changes, &mut written).map_err(fault)?;
             tables.has_tombstones = written.has_tombstones().map_err(fault)?;
         }
-        self.commit_durably(transaction, last_commit, records)
+        self.commit_durably(transaction, last_commit, place)
     }
 
     /// Writes the changes of all commits to redb and makes them durable. The caller holds the write
     /// lock.
-    async fn write_all(&self, records: LogRecords) -> Result<()> {
+    async fn write_all(&self, place: LogPlace) -> Result<()> {
         let mut tables = self.table_writer().await;
         loop {
             self.freeze();
-            self.write_frozen(&mut tables, records)?;
+            self.write_frozen(&mut tables, place)?;
             if self.group().view.is_durable() {
                 return Ok(());
             }
@@ -236,7 +239,7 @@ impl Committer {
         &self,
         mut transaction: WriteTransaction,
         last_commit: u64,
-        records: LogRecords,
+        place: LogPlace,
     ) -> Result<()> {
         transaction
             .set_durability(Durability::Immediate)
@@ -244,8 +247,7 @@ impl Committer {
         let mut engine = transaction.open_table(ENGINE).map_err(fault)?;
         engine.insert(LAST_COMMIT, last_commit).map_err(fault)?;
         if self.log.as_ref().is_some_and(StoreLog::is_enabled) {
-            engine.insert(LOG, records.log).map_err(fault)?;
-            engine.insert(LOG_SEGMENT, records.segment).map_err(fault)?;
+            place.write(&mut engine).map_err(fault)?;
             drop(engine);
             transaction.set_quick_repair(true);
         } else {
@@ -267,8 +269,8 @@ impl Committer {
         let writer = self.writer().await;
         self.progress.check()?;
         log.enable();
-        let records = log_records(self.group().log.as_deref());
-        let written = self.write_all(records).await;
+        let place = log_place(self.group().log.as_deref());
+        let written = self.write_all(place).await;
         drop(writer);
         written.map_err(|error| self.fail(&error.to_string()))
     }
@@ -282,7 +284,7 @@ impl Committer {
             // The lock is held by an open transaction. The log stays, as after a crash.
             return GroupSync::new().with_log(self, &log);
         };
-        runtime.block_on(self.write_all(log_records(None)))?;
+        runtime.block_on(self.write_all(log_place(None)))?;
         self.group().log = None;
         if let Some(log) = &self.log {
             log.remove();
@@ -291,17 +293,7 @@ impl Committer {
     }
 }
 
-/// What redb's tables say about the log.
-#[derive(Clone, Copy)]
-pub(super) struct LogRecords {
-    /// The number of the log, or 0.
-    log: u64,
-    /// The first segment that may have commits which redb does not have.
-    segment: u64,
-}
-
-/// The records of a log whose present segment has the next commits.
-pub(super) fn log_records(log: Option<&LogWriter>) -> LogRecords {
-    let (log, segment) = log.map_or((0, 0), |log| (log.number(), log.segment()));
-    LogRecords { log, segment }
+/// Where the commits after a durable one of redb are.
+pub(super) fn log_place(log: Option<&LogWriter>) -> LogPlace {
+    log.map(LogWriter::place).unwrap_or_default()
 }

@@ -12,7 +12,7 @@ use redb::{Database, Durability, ReadableDatabase, TableError, WriteTransaction}
 use tokio::sync::{Notify, OwnedMutexGuard, oneshot};
 use tokio::time::sleep;
 
-use super::checkpoint::log_records;
+use super::checkpoint::log_place;
 use super::commit::{Committer, TableWriter};
 use super::tables::{PAIRS, TOMBSTONES, fault, tombstones};
 use crate::error::Result;
@@ -125,7 +125,7 @@ fn portion(committer: &Committer, mut tables: OwnedMutexGuard<TableWriter>) -> R
         (group.log.clone(), group.view.base().last_commit)
     };
     if log.is_none() {
-        committer.commit_durably(transaction, base, log_records(None))?;
+        committer.commit_durably(transaction, base, log_place(None))?;
         tables.has_tombstones = left;
         return Ok(false);
     }

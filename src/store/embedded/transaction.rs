@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use redb::WriteTransaction;
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
-use super::checkpoint::log_records;
+use super::checkpoint::log_place;
 use super::commit::{Committer, TableWriter, WriteLock};
 use super::tables::fault;
 use super::tables::pairs;
@@ -265,8 +265,11 @@ impl EmbeddedTransaction {
             ..
         } = transaction;
         let committer = &self.committer;
-        let records = log_records(committer.group().log.as_deref());
-        committer.commit_durably(transaction, last_commit, records)?;
+        let log = committer.group().log.clone();
+        committer.commit_durably(transaction, last_commit, log_place(log.as_deref()))?;
+        if let Some(log) = log {
+            log.needs(last_commit);
+        }
         tables.has_tombstones = has_tombstones;
         if has_tombstones {
             committer.reclaimer.wake();

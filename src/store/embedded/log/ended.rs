@@ -7,14 +7,16 @@
 
 use redb::StorageBackend;
 
-use super::recovery::{BlockContent, Damage, LogSegment, damaged};
+use super::damage::{Damage, damaged};
+use super::frame::{FrameShape, LogVersion};
+use super::segment::{LogSegment, NextFrame, block, header};
 use super::{BLOCK_BYTES, LOG_NAMES, LogFiles};
 
 /// Checks that redb, whose last commit is `last_commit`, has every commit of the log's files.
 /// Changes nothing.
 ///
 /// # Errors
-/// `Damaged`: a valid frame has later commits. The message names the file and the offset.
+/// `Damaged`: a frame has later commits. The message names the file and the offset.
 pub(crate) fn check_ended(files: &dyn LogFiles, last_commit: u64) -> Result<(), Damage> {
     for at in 0..LOG_NAMES.len() {
         if let Some(file) = files.open(at)? {
@@ -26,35 +28,59 @@ pub(crate) fn check_ended(files: &dyn LogFiles, last_commit: u64) -> Result<(), 
 
 fn check_file(file: &dyn StorageBackend, at: usize, last_commit: u64) -> Result<(), Damage> {
     let bytes = file.len()?;
-    let header = LogSegment::unnumbered(file, bytes).header()?;
+    let header = header(file, bytes)?;
+    // Without frames, too, it is of a later state if it began after more commits.
+    if let Some(header) = header.filter(|header| header.base > last_commit) {
+        return Err(of_another_state(at, 0, header.base, last_commit));
+    }
     let mut offset = BLOCK_BYTES as u64;
     while offset + BLOCK_BYTES as u64 <= bytes {
-        let found = LogSegment::unnumbered(file, bytes).frame_of_any_log(offset)?;
-        let Some(BlockContent::Frame {
-            header: frame,
-            bytes,
-            ..
-        }) = found
-        else {
-            offset += BLOCK_BYTES as u64;
-            continue;
-        };
-        // Clients choose the body of a frame, but not the random number of the log.
-        let belongs = header.is_none_or(|header| header.log == frame.log);
-        if !belongs {
-            offset += BLOCK_BYTES as u64;
-            continue;
+        let first = block(file, offset)?;
+        let mut found = BLOCK_BYTES as u64;
+        for version in [LogVersion::Sectors, LogVersion::Blocks] {
+            let Some(shape) = FrameShape::read(&first, version) else {
+                continue;
+            };
+            // Clients choose the body of a frame, but not the random number of the log.
+            let belongs =
+                header.is_none_or(|it| (it.log, it.version) == (shape.header.log, version));
+            if !belongs {
+                continue;
+            }
+            let later = shape.header.last > last_commit;
+            let segment = LogSegment {
+                file,
+                at,
+                bytes,
+                version,
+                log: shape.header.log,
+                number: shape.header.segment,
+            };
+            match segment.next(offset, shape.header.sequence, 0) {
+                Ok(NextFrame::Frame(shape, _)) if later => {
+                    return Err(of_another_state(at, offset, shape.header.last, last_commit));
+                }
+                Ok(NextFrame::Frame(shape, _)) => {
+                    found = shape.bytes().unwrap_or(found);
+                    break;
+                }
+                // If the header of the segment is damaged, other bytes can look like a frame.
+                Err(Damage::Damaged(what)) if later && header.is_some() => {
+                    return Err(Damage::Damaged(what));
+                }
+                Err(Damage::Io(error)) => return Err(Damage::Io(error)),
+                Ok(NextFrame::End { .. }) | Err(Damage::Damaged(_)) => {}
+            }
         }
-        if frame.last > last_commit {
-            let last = frame.last;
-            let what = format!(
-                "the log has the commits up to {last}, but the store ends at commit {last_commit} \
-                 and does not name this log: one of them is from another state of the store, or \
-                 from another store"
-            );
-            return Err(damaged(at, offset, &what));
-        }
-        offset += bytes;
+        offset += found;
     }
     Ok(())
+}
+
+fn of_another_state(at: usize, offset: u64, last: u64, last_commit: u64) -> Damage {
+    let what = format!(
+        "the log has the commits up to {last}, but the store ends at commit {last_commit} and does \
+         not name this log: one of them is from another state of the store, or from another store"
+    );
+    damaged(at, offset, &what)
 }

@@ -8,7 +8,9 @@
 //! **Frames.** The commits that one sync covers are one frame ([`frame`], [`record`]): a header with
 //! a checksum, then the record of each commit. A frame begins at a block, so writing it never
 //! touches a block of an earlier frame. It is written only after the sync of the previous frame
-//! succeeded. So a crash can damage only the last frame.
+//! succeeded. So a crash can leave only the last frame incomplete. In a file, frames are stored in
+//! sectors, and each has the number of its frame and a checksum ([`sector`]). So a frame that was not
+//! synced can be told from one that was damaged. Each frame has the checksum of the one before.
 //!
 //! **Segments.** A log is a sequence of segments, numbered from 1. Segment *n* is in file *n* mod 2
 //! ([`files`]). The header of a segment is synced before a frame in the segment before it says that
@@ -17,31 +19,37 @@
 //! transactions and does not fail the store.
 //!
 //! **Logs.** Each opening of a store begins a new log with a random number. The table `engine` of
-//! the redb file has the number of the log and the first segment that may have commits that redb
-//! does not have. So files of another log, of an older state of the same store, or of another store
-//! are recognized. A store that is closed has no log. Files of a log that redb does not name are
+//! the redb file has the number of the log, the first segment that may have commits that redb does
+//! not have, and the last frame that was synced ([`place`]). So files of another log, of an older
+//! state of the same store, or of another store are recognized. A store that is closed has no log. Files of a log that redb does not name are
 //! removed only if redb has all of their commits ([`ended`]).
 //!
-//! **Recovery.** The frames are read from the first segment on ([`recovery`]). The log ends at the
-//! first frame that is not valid. If a valid frame of the same log follows, then the invalid one was
-//! synced and is damaged: the store is refused. All commits that redb does not have are applied to
-//! it, and made durable by one commit that also ends the log. A crash before that commit changes
-//! nothing, so recovery can be repeated.
+//! **Recovery.** The frames are read from the first segment on ([`recovery`], [`segment`]). The log
+//! ends before the first frame that was not synced. If a frame is damaged, or one that was synced is
+//! missing, the store is refused. All commits that redb does not have are applied to it, and made
+//! durable by one commit that also ends the log. A crash before that commit changes nothing, so
+//! recovery can be repeated.
 
+mod damage;
 mod ended;
 mod files;
 mod frame;
+mod place;
 mod record;
 mod recovery;
 mod replay;
+mod sector;
+mod segment;
 mod store_log;
 mod writer;
 
+pub(super) use damage::Damage;
 pub(super) use ended::check_ended;
 pub(super) use files::LogDirectory;
 pub use files::{LOG_NAMES, LogFiles};
+pub(super) use place::LogPlace;
 pub(super) use record::{Commit, bytes_max};
-pub(super) use recovery::{Damage, Recovery};
+pub(super) use recovery::Recovery;
 pub(super) use replay::{error_of, replay};
 pub(super) use store_log::{StoreLog, describe};
 pub(super) use writer::{Frame, LogWriter};

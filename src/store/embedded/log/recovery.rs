@@ -7,23 +7,12 @@ use std::io;
 
 use redb::StorageBackend;
 
-use super::frame::{FRAME_HEADER_BYTES, FrameHeader, FrameShape, SegmentHeader, is_intact};
+use super::damage::{Damage, damaged};
+use super::frame::{FrameHeader, FrameShape, LogVersion, SegmentHeader};
 use super::record::decode;
-use super::{BLOCK_BYTES, Commit, LOG_NAMES, LogFiles, file_of};
-
-/// Why a log cannot be recovered.
-pub(crate) enum Damage {
-    /// Bytes that were synced are missing or wrong.
-    Damaged(String),
-    /// A file cannot be read.
-    Io(io::Error),
-}
-
-impl From<io::Error> for Damage {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
+use super::sector::{self, Sector};
+use super::segment::{LogSegment, NextFrame, header, truncation};
+use super::{BLOCK_BYTES, Commit, LOG_NAMES, LogFiles, LogPlace, file_of};
 
 /// The verified frames of a log.
 pub(crate) struct Recovery {
@@ -39,63 +28,41 @@ pub(crate) struct Recovery {
 /// Verifies a log, one segment after another.
 struct Verification<'f> {
     files: &'f [Option<Box<dyn StorageBackend>>; 2],
-    log: u64,
+    place: LogPlace,
     /// The last commit that is in redb.
     last_commit: u64,
     frames: Vec<FramePlace>,
     /// The last frame so far.
-    previous: Option<FrameHeader>,
+    previous: Option<FrameShape>,
     truncated: Option<String>,
 }
 
 /// The place of a verified frame.
 struct FramePlace {
-    file: usize,
-    offset: u64,
-    body_bytes: u64,
-}
-
-/// A segment that is being verified.
-pub(super) struct LogSegment<'f> {
-    file: &'f dyn StorageBackend,
-    bytes: u64,
+    version: LogVersion,
     log: u64,
-    number: u64,
-}
-
-/// What is at a block of a segment.
-pub(super) enum BlockContent {
-    /// A valid frame. `bytes` is its length with padding.
-    Frame {
-        header: FrameHeader,
-        body_bytes: u64,
-        bytes: u64,
-    },
-    /// Nothing was ever written here since the segment before the last one.
-    Blank,
-    /// Anything else, such as a part of a frame.
-    Other,
+    segment: u64,
+    sequence: u64,
+    offset: u64,
 }
 
 impl Recovery {
-    /// Verifies the frames of `log` from the segment `first` on. redb has the commits up to
-    /// `last_commit`.
+    /// Verifies the frames of a log. redb has the commits up to `last_commit`.
     pub(crate) fn begin(
         files: &dyn LogFiles,
-        log: u64,
-        first: u64,
+        place: LogPlace,
         last_commit: u64,
     ) -> Result<Self, Damage> {
         let files = [files.open(0)?, files.open(1)?];
         let mut verification = Verification {
             files: &files,
-            log,
+            place,
             last_commit,
             frames: Vec::new(),
             previous: None,
             truncated: None,
         };
-        let mut number = first;
+        let mut number = place.segment;
         while verification.segment_continues(number)? {
             number += 1;
         }
@@ -111,7 +78,7 @@ impl Recovery {
         })
     }
 
-    /// Why the log ends before the end of what was written, for the operator's log.
+    /// Why a log of version 1 ends before the end of what was written, for the operator's log.
     pub(crate) fn truncated(&self) -> Option<&str> {
         self.truncated.as_deref()
     }
@@ -128,16 +95,27 @@ impl Recovery {
             return Ok(None);
         };
         self.read += 1;
-        let mut body = vec![0; index(place.body_bytes)];
-        let file = self.files[place.file].as_deref();
+        let at = file_of(place.segment);
+        let file = self.files[at].as_deref();
         let file = file.expect("the frame was read from this file");
-        file.read(place.offset + FRAME_HEADER_BYTES as u64, &mut body)?;
+        let segment = LogSegment {
+            file,
+            at,
+            bytes: file.len()?,
+            version: place.version,
+            log: place.log,
+            number: place.segment,
+        };
+        let NextFrame::Frame(_, body) = segment.next(place.offset, place.sequence, 0)? else {
+            let what = "the frame there has changed while it was read";
+            return Err(damaged(at, place.offset, what));
+        };
         let mut rest = &body[..];
         let mut commits = Vec::new();
         while !rest.is_empty() {
             let commit = decode(&mut rest).ok_or_else(|| {
                 let what = "a frame with a valid checksum has an invalid record";
-                damaged(place.file, place.offset, what)
+                damaged(at, place.offset, what)
             })?;
             if commit.number > self.last_commit {
                 commits.push(commit);
@@ -150,41 +128,73 @@ impl Recovery {
 impl<'f> Verification<'f> {
     /// Verifies a segment. Returns whether the log continues in the next one.
     fn segment_continues(&mut self, number: u64) -> Result<bool, Damage> {
-        let at = file_of(number);
-        let segment = self.segment(number)?;
+        let (segment, mut reserved) = self.segment(number)?;
         let mut offset = BLOCK_BYTES as u64;
         loop {
-            let (header, body_bytes, bytes) = match segment.at(offset)? {
-                BlockContent::Frame {
-                    header,
-                    body_bytes,
-                    bytes,
-                } => (header, body_bytes, bytes),
-                found => {
+            let sequence = self.expected();
+            let shape = match segment.next(offset, sequence, reserved)? {
+                NextFrame::Frame(shape, _) => shape,
+                NextFrame::End { incomplete } => {
                     self.check_end(&segment, offset)?;
-                    if let BlockContent::Other = found {
-                        self.truncated = Some(truncation(at, offset));
+                    if incomplete {
+                        self.truncated = Some(truncation(segment.at, offset));
                     }
                     return Ok(false);
                 }
             };
-            self.check_order(&header, at, offset)?;
+            self.check_order(&shape.header, segment.at, offset)?;
             self.frames.push(FramePlace {
-                file: at,
+                version: segment.version,
+                log: segment.log,
+                segment: number,
+                sequence: shape.header.sequence,
                 offset,
-                body_bytes,
             });
-            self.previous = Some(header);
-            if header.ends_segment {
+            let ends_segment = shape.header.ends_segment;
+            reserved = shape.header.reserved;
+            offset += shape.bytes().unwrap_or(0);
+            self.previous = Some(shape);
+            if ends_segment {
                 return Ok(true);
             }
-            offset += bytes;
         }
     }
 
-    /// A segment that must exist.
-    fn segment(&self, number: u64) -> Result<LogSegment<'f>, Damage> {
-        let log = self.log;
+    /// The number of the next frame.
+    fn expected(&self) -> u64 {
+        let next = |previous: &FrameShape| previous.header.sequence + 1;
+        self.previous.as_ref().map_or(self.place.first_frame, next)
+    }
+
+    /// A segment that must exist, and the length of its file that was allocated and synced.
+    fn segment(&self, number: u64) -> Result<(LogSegment<'f>, u64), Damage> {
+        let (file, header) = self.file(number)?;
+        let (at, bytes) = (file_of(number), file.len()?);
+        let SegmentHeader {
+            version,
+            log,
+            segment,
+            reserved,
+            ..
+        } = header;
+        if segment != number {
+            let what = format!("it has segment {segment} in place of {number}");
+            return Err(damaged(at, 0, &what));
+        }
+        let segment = LogSegment {
+            file,
+            at,
+            bytes,
+            version,
+            log,
+            number,
+        };
+        segment.check_reserved(reserved)?;
+        Ok((segment, reserved))
+    }
+
+    /// The file of a segment, which must be of this log, and the header in it.
+    fn file(&self, number: u64) -> Result<(&'f dyn StorageBackend, SegmentHeader), Damage> {
         let at = file_of(number);
         let Some(file) = self.files[at].as_deref() else {
             let name = LOG_NAMES[at];
@@ -192,30 +202,11 @@ impl<'f> Verification<'f> {
                 "segment {number} of its write-ahead log, the file {name}, is missing"
             )));
         };
-        let segment = LogSegment {
-            file,
-            bytes: file.len()?,
-            log,
-            number,
-        };
-        match segment.header()? {
-            Some(header)
-                if header
-                    == (SegmentHeader {
-                        log,
-                        segment: number,
-                    }) =>
-            {
-                Ok(segment)
-            }
-            Some(header) if header.log != log => Err(damaged(
-                at,
-                0,
-                "the file belongs to another store, or to another state of this one",
-            )),
-            Some(header) => {
-                let what = format!("it has segment {} in place of {number}", header.segment);
-                Err(damaged(at, 0, &what))
+        match header(file, file.len()?)? {
+            Some(header) if header.log == self.place.log => Ok((file, header)),
+            Some(_) => {
+                let what = "the file belongs to another store, or to another state of this one";
+                Err(damaged(at, 0, what))
             }
             None => Err(damaged(at, 0, "the header of the segment is damaged")),
         }
@@ -223,16 +214,20 @@ impl<'f> Verification<'f> {
 
     /// Frames follow each other without gaps, and the first one begins where redb ends, or before.
     fn check_order(&self, header: &FrameHeader, at: usize, offset: u64) -> Result<(), Damage> {
+        if header.needed > self.last_commit {
+            let (needed, last) = (header.needed, self.last_commit);
+            let what = format!(
+                "the frame there needs the commits up to {needed}, but the store's file ends at \
+                 commit {last}: it is of an earlier state"
+            );
+            return Err(damaged(at, offset, &what));
+        }
         match &self.previous {
-            Some(previous)
-                if header.sequence != previous.sequence + 1 || header.base != previous.last =>
-            {
-                Err(damaged(
-                    at,
-                    offset,
-                    "a frame does not follow the one before it",
-                ))
-            }
+            Some(previous) if !follows(header, previous) => Err(damaged(
+                at,
+                offset,
+                "a frame does not follow the one before it",
+            )),
             None if header.base > self.last_commit => Err(damaged(
                 at,
                 offset,
@@ -242,22 +237,36 @@ impl<'f> Verification<'f> {
         }
     }
 
-    /// Checks that no valid frame follows the end of the log at `offset`.
+    /// Checks that the log may end at `offset`: all frames that are known to be synced are before it.
     fn check_end(&self, segment: &LogSegment<'_>, offset: u64) -> Result<(), Damage> {
-        let after = self.previous.map_or(0, |previous| previous.sequence);
-        let at = file_of(segment.number);
-        let follows = segment.has_frame(offset + BLOCK_BYTES as u64, after)?;
-        let next = self.files[1 - at].as_deref();
-        let follows = follows
-            || match next {
+        let (end, at) = (self.expected(), segment.at);
+        let synced = self.place.synced_frame;
+        if synced >= end && segment.version == LogVersion::Sectors {
+            let what = format!(
+                "the log ends there before the frame {end}, but it had the frames up to {synced}: \
+                 it is of an earlier state, or it was damaged"
+            );
+            return Err(damaged(at, offset, &what));
+        }
+        if segment.version == LogVersion::Sectors {
+            // A log has both files from its beginning. If the other one is of a later log, this one is
+            // of an earlier state.
+            let (file, header) = self.file(segment.number + 1)?;
+            self.check_before(file, &header)?;
+        }
+        let other = self.files[1 - at].as_deref();
+        let follows = self.has_later(segment, offset + BLOCK_BYTES as u64)?
+            || match other {
                 Some(file) => {
                     let next = LogSegment {
                         file,
+                        at: 1 - at,
                         bytes: file.len()?,
+                        version: segment.version,
                         log: segment.log,
                         number: segment.number + 1,
                     };
-                    next.has_frame(BLOCK_BYTES as u64, after)?
+                    self.has_later(&next, BLOCK_BYTES as u64)?
                 }
                 None => false,
             };
@@ -267,115 +276,55 @@ impl<'f> Verification<'f> {
         }
         Ok(())
     }
-}
 
-impl<'f> LogSegment<'f> {
-    /// A file whose log and segment are not known.
-    pub(super) fn unnumbered(file: &'f dyn StorageBackend, bytes: u64) -> Self {
-        Self {
-            file,
-            bytes,
-            log: 0,
-            number: 0,
+    /// Checks that the segment before the first one has its last frame, if its file still has that
+    /// segment. Otherwise the files are of an earlier state, in which the first segment had no frames.
+    fn check_before(
+        &self,
+        file: &dyn StorageBackend,
+        header: &SegmentHeader,
+    ) -> Result<(), Damage> {
+        let LogPlace {
+            log,
+            segment,
+            first_frame,
+            synced_frame,
+        } = self.place;
+        if !self.frames.is_empty() || header.segment >= segment || synced_frame + 1 != first_frame {
+            return Ok(());
         }
+        let places = BLOCK_BYTES as u64..file.len()?;
+        let found = sector::find(file, log, places, |_, sector| match sector {
+            Sector::Valid { sequence, .. } if sequence == synced_frame => Some(()),
+            _ => None,
+        })?;
+        if found.is_none() && synced_frame > 0 {
+            let what = format!(
+                "the frame {synced_frame} is missing, which was synced: the file is of an earlier \
+                 state, or it was damaged"
+            );
+            return Err(damaged(file_of(header.segment), BLOCK_BYTES as u64, &what));
+        }
+        Ok(())
     }
 
-    /// What begins at this block, if it is the beginning of a frame of any log.
-    pub(super) fn frame_of_any_log(&self, offset: u64) -> io::Result<Option<BlockContent>> {
-        let Some(shape) = FrameShape::read(&self.block(offset)?) else {
-            return Ok(None);
+    fn has_later(&self, segment: &LogSegment<'_>, offset: u64) -> io::Result<bool> {
+        let sequence = match segment.version {
+            // A part of the frame that was not synced is not a later one.
+            LogVersion::Sectors => self.expected(),
+            LogVersion::Blocks => self.previous.as_ref().map_or(0, |it| it.header.sequence),
         };
-        let segment = LogSegment {
-            file: self.file,
-            bytes: self.bytes,
-            log: shape.header.log,
-            number: shape.header.segment,
-        };
-        segment.at(offset).map(Some)
-    }
-
-    pub(super) fn header(&self) -> io::Result<Option<SegmentHeader>> {
-        if self.bytes < BLOCK_BYTES as u64 {
-            return Ok(None);
-        }
-        Ok(SegmentHeader::read(&self.block(0)?))
-    }
-
-    fn block(&self, offset: u64) -> io::Result<Vec<u8>> {
-        let mut block = vec![0; BLOCK_BYTES];
-        self.file.read(offset, &mut block)?;
-        Ok(block)
-    }
-
-    /// What begins at this block.
-    fn at(&self, offset: u64) -> io::Result<BlockContent> {
-        if offset + BLOCK_BYTES as u64 > self.bytes {
-            return Ok(BlockContent::Blank);
-        }
-        let block = self.block(offset)?;
-        let Some(shape) = FrameShape::read(&block) else {
-            let blank = block.iter().all(|byte| *byte == 0);
-            return Ok(if blank {
-                BlockContent::Blank
-            } else {
-                BlockContent::Other
-            });
-        };
-        let header = shape.header;
-        // A frame of the segment whose file this was.
-        if header.log == self.log && header.segment + 2 <= self.number {
-            return Ok(BlockContent::Blank);
-        }
-        let bytes = shape.bytes().filter(|bytes| *bytes <= self.bytes - offset);
-        let (Some(bytes), true, true) =
-            (bytes, header.log == self.log, header.segment == self.number)
-        else {
-            return Ok(BlockContent::Other);
-        };
-        if self.is_intact(offset, &block, shape.body_bytes)? {
-            Ok(BlockContent::Frame {
-                header,
-                body_bytes: shape.body_bytes,
-                bytes,
-            })
-        } else {
-            Ok(BlockContent::Other)
-        }
-    }
-
-    fn is_intact(&self, offset: u64, header: &[u8], body_bytes: u64) -> io::Result<bool> {
-        let mut body = vec![0; index(body_bytes)];
-        self.file
-            .read(offset + FRAME_HEADER_BYTES as u64, &mut body)?;
-        Ok(is_intact(header, &body))
-    }
-
-    /// Whether a valid frame with a sequence number above `after` begins at or behind `offset`.
-    fn has_frame(&self, mut offset: u64, after: u64) -> io::Result<bool> {
-        while offset + (BLOCK_BYTES as u64) <= self.bytes {
-            match self.at(offset)? {
-                BlockContent::Frame { header, .. } if header.sequence > after => return Ok(true),
-                _ => offset += BLOCK_BYTES as u64,
-            }
-        }
-        Ok(false)
+        segment.has_later(offset, sequence)
     }
 }
 
-fn truncation(file: usize, offset: u64) -> String {
-    let name = LOG_NAMES[file];
-    format!(
-        "the write-ahead log {name} ends at offset {offset} with a frame that was not written \
-         completely; none of its transactions was reported as committed, unless the disk has lost \
-         or changed synced data"
-    )
-}
-
-pub(super) fn damaged(file: usize, offset: u64, what: &str) -> Damage {
-    let name = LOG_NAMES[file];
-    Damage::Damaged(format!("write-ahead log {name} at offset {offset}: {what}"))
-}
-
-fn index(bytes: u64) -> usize {
-    usize::try_from(bytes).expect("no longer than a file that was read")
+/// Whether a frame was written after the one before it.
+fn follows(header: &FrameHeader, previous: &FrameShape) -> bool {
+    let chained = match previous.version {
+        LogVersion::Sectors => header.previous == previous.checksum,
+        LogVersion::Blocks => true,
+    };
+    chained
+        && header.sequence == previous.header.sequence + 1
+        && header.base == previous.header.last
 }

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use redb::{Database, Durability, ReadableDatabase, ReadableTableMetadata, TableError};
 
 use super::super::tables::writes::WriteTables;
-use super::super::tables::{ENGINE, LAST_COMMIT, LOG, LOG_SEGMENT, TOMBSTONES};
-use super::{Damage, Recovery};
+use super::super::tables::{ENGINE, LAST_COMMIT, TOMBSTONES};
+use super::{Damage, LogPlace, Recovery};
 
 /// Progress is reported only if the recovery takes longer than this.
 const SILENT_TIME_MAX: Duration = Duration::from_millis(300);
@@ -40,8 +40,7 @@ pub(crate) fn replay(
     drop(written);
     let mut engine = transaction.open_table(ENGINE)?;
     engine.insert(LAST_COMMIT, last_commit)?;
-    engine.insert(LOG, 0)?;
-    engine.insert(LOG_SEGMENT, 0)?;
+    LogPlace::default().write(&mut engine)?;
     drop(engine);
     transaction.commit()?;
     Ok(last_commit)

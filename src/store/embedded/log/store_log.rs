@@ -34,13 +34,13 @@ impl StoreLog {
         self.enabled.store(true, Ordering::Release);
     }
 
-    /// Begins a log after the commit `last`. `None` if the disk is full, for example: the store is
+    /// Begins a log after the commit `last`. redb has the commits up to `base` durably. `None` if the disk is full, for example: the store is
     /// then used without a log until it is opened again.
-    pub(crate) fn begin(&self, last: u64) -> Option<Arc<LogWriter>> {
+    pub(crate) fn begin(&self, base: u64, last: u64) -> Option<Arc<LogWriter>> {
         if self.failed.load(Ordering::Acquire) {
             return None;
         }
-        match LogWriter::begin(&*self.files, self.segment_bytes, last) {
+        match LogWriter::begin(&*self.files, self.segment_bytes, base, last) {
             Ok(log) => Some(Arc::new(log)),
             Err(error) => {
                 tracing::warn!("no write-ahead log can be begun, so writes are slower: {error}");

@@ -1,6 +1,7 @@
 //! Opens and creates the store in a directory, and reports why it cannot be opened.
 
 mod check_files;
+mod pages;
 pub(super) mod read_only;
 
 use std::cell::RefCell;
@@ -16,8 +17,10 @@ use redb::{Builder, Database, ReadableDatabase, StorageBackend};
 
 use self::check_files::{check_no_log, check_not_empty};
 use super::deferred_file::DeferredFile;
-use super::log::{LogDirectory, LogFiles, Recovery, StoreLog, check_ended, error_of, replay};
-use super::tables::{ENGINE, LAST_COMMIT, LOG, LOG_SEGMENT, PAIRS};
+use super::log::{
+    LogDirectory, LogFiles, LogPlace, Recovery, StoreLog, check_ended, error_of, replay,
+};
+use super::tables::{ENGINE, LAST_COMMIT, PAIRS};
 use super::{EmbeddedOptions, files};
 use crate::error::{Error, ErrorKind, Result};
 
@@ -41,10 +44,15 @@ pub(super) struct Opened {
 struct PreparedFile {
     database: Database,
     last_commit: u64,
-    /// The number of the log, or 0 if there is none now. `None` if the store may not have one.
-    log: Option<u64>,
-    /// The first segment of the log that may have commits which redb does not have.
-    log_segment: u64,
+    /// Where the later commits are. `None`: the store may not have a log.
+    log: Option<LogPlace>,
+}
+
+impl PreparedFile {
+    /// The log, if the store has one now.
+    fn log(&self) -> Option<LogPlace> {
+        self.log.filter(|place| place.log != 0)
+    }
 }
 
 pub(super) fn open(
@@ -96,10 +104,8 @@ fn recover(
     progress: impl Fn(f64),
 ) -> Result<Opened, redb::Error> {
     let last_commit = prepared.last_commit;
-    let number = prepared.log.filter(|number| *number != 0);
-    if let Some(number) = number {
-        let recovery = Recovery::begin(&*log, number, prepared.log_segment, last_commit);
-        let mut recovery = recovery.map_err(error_of)?;
+    if let Some(place) = prepared.log() {
+        let mut recovery = Recovery::begin(&*log, place, last_commit).map_err(error_of)?;
         file.settle()?;
         if let Some(truncated) = recovery.truncated() {
             tracing::warn!("{truncated}");
@@ -268,7 +274,7 @@ impl PreparedFile {
 /// Creates the tables of a new store, or reads the records of an existing one.
 fn prepare(database: Database) -> Result<PreparedFile, redb::Error> {
     let read = database.begin_read()?;
-    let (mut log, mut log_segment) = (None, 0);
+    let mut log = None;
     let last_commit = if read.list_tables()?.next().is_none() {
         let transaction = database.begin_write()?;
         transaction.open_table(PAIRS)?;
@@ -278,18 +284,16 @@ fn prepare(database: Database) -> Result<PreparedFile, redb::Error> {
     } else {
         read.open_table(PAIRS)?;
         let engine = read.open_table(ENGINE)?;
-        let record = |name| Ok::<_, redb::Error>(engine.get(name)?.map(|number| number.value()));
-        log = record(LOG)?;
-        log_segment = record(LOG_SEGMENT)?.unwrap_or(0);
-        record(LAST_COMMIT)?.ok_or_else(|| {
+        log = LogPlace::read(&engine)?;
+        let last_commit = engine.get(LAST_COMMIT)?.ok_or_else(|| {
             redb::Error::Corrupted("the number of the last commit is missing".to_owned())
-        })?
+        })?;
+        last_commit.value()
     };
     Ok(PreparedFile {
         database,
         last_commit,
         log,
-        log_segment,
     })
 }
 

@@ -92,12 +92,11 @@ fn recovered(prepared: &PreparedFile, log: &dyn LogFiles) -> Result<View, redb::
     let last_commit = prepared.last_commit;
     let base = Base::open(&prepared.database, last_commit).map_err(|error| unreadable(&error))?;
     let mut view = View::new(Arc::new(base));
-    let Some(number) = prepared.log.filter(|number| *number != 0) else {
+    let Some(place) = prepared.log() else {
         check_ended(log, last_commit).map_err(error_of)?;
         return Ok(view);
     };
-    let recovery = Recovery::begin(log, number, prepared.log_segment, last_commit);
-    let mut recovery = recovery.map_err(error_of)?;
+    let mut recovery = Recovery::begin(log, place, last_commit).map_err(error_of)?;
     while let Some(commits) = recovery.next().map_err(error_of)? {
         for mut commit in commits {
             let mut changed = view.clone();

@@ -20,14 +20,6 @@ pub(super) const ENGINE: TableDefinition<'_, &str, u64> = TableDefinition::new("
 /// The key of the last commit number in [`ENGINE`].
 pub(super) const LAST_COMMIT: &str = "last_commit";
 
-/// The key of the log in [`ENGINE`]. Absent: the store may not have a log. 0: it has none now.
-/// Otherwise the number of the log in which the commits after [`LAST_COMMIT`] are.
-pub(super) const LOG: &str = "log";
-
-/// The key of the first segment of the log, in [`ENGINE`], that may have commits after
-/// [`LAST_COMMIT`].
-pub(super) const LOG_SEGMENT: &str = "log_segment";
-
 pub(super) type Bytes = &'static [u8];
 
 /// Converts a fault of the file or of the engine.
