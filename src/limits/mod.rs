@@ -121,7 +121,7 @@ pub const LISTED_PATHS_MAX: usize = 1_000;
 /// `pick`, `select`) read only when they are resolved. Bounds the search for equal reads.
 pub const READS_AHEAD_MAX: usize = 1_000;
 /// Pages of documents and `select` fields of one request that may be executed from a plan.
-pub const PLANNED_LISTS_MAX: usize = 16;
+pub const PLANNED_LISTS_MAX: usize = 1_000;
 /// Paths in the lists of one request that may be executed from a plan.
 pub const PLANNED_PATHS_MAX: usize = 10_000;
 /// Bytes of a place that are copied in one step of work.

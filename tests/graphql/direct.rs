@@ -366,10 +366,6 @@ async fn errors_of_listed_paths_are_equal() {
 async fn unplannable_queries_use_the_general_executor() {
     let client = filled().await;
     for query in [
-        "{ document(id: 1) { children { nodes { kind } } } }",
-        "{ document(id: 1) { select(query: \"$.a\") { version } } }",
-        "{ documents { nodes { select(query: \"$.a\") { value } } } }",
-        "{ document(id: 1) { select(query: \"$[?search(@, 'x')]\") { value } } }",
         "{ document(id: 1) { kind } document(id: 1) { value } }",
         "{ collections { name } }",
         "{ __schema { queryType { name } } }",

@@ -56,6 +56,17 @@ const SELECTS: [&str; 12] = [
     "$.none[3]",
 ];
 
+const CHILDREN: [&str; 8] = [
+    "",
+    "(first: 2)",
+    "(last: 2)",
+    "(prefix: \"l\")",
+    "(from: 1)",
+    "(from: \"b\", to: \"o\")",
+    "(first: -1)",
+    "(after: \"00\")",
+];
+
 /// Generates selections.
 struct Maker<'r> {
     random: &'r mut Random,
@@ -77,30 +88,36 @@ impl Maker<'_> {
             .choose::<&str>(&["", "", "", "", " @skip(if: $yes)", " @include(if: $yes)"])
     }
 
-    /// A selection on a document, on a part of it, or on a selected part.
+    /// A selection on a document or on a part of one, with lists in lists.
     fn value(&mut self, of: &str, levels: usize) -> String {
         let mut fields = String::from("{ __typename ");
         for _ in 0..self.random.up_to(4) {
             let path = self.path();
             let other = self.path();
-            let field = match (self.random.up_to(11), of) {
+            let field = match (self.random.up_to(15), of) {
                 (0, _) => "kind".to_owned(),
                 (1, _) => "id".to_owned(),
                 (2, "Document") => "key".to_owned(),
                 (2, _) => "path".to_owned(),
                 (3, "Document") => "collection".to_owned(),
-                (4, "Document" | "Subdocument") => "version".to_owned(),
-                (5, "Document" | "Subdocument") => format!("omit(paths: [{path}])"),
+                (4, _) => "version".to_owned(),
+                (5, _) => format!("omit(paths: [{path}])"),
                 (6, _) => format!("values(paths: [{path}, {other}])"),
                 (7, _) => format!("pick(paths: [{path}, {other}])"),
                 (8, _) if levels > 0 => {
-                    let of = if of == "Selected" { of } else { "Subdocument" };
-                    let below = self.value(of, levels - 1);
+                    let below = self.value("Subdocument", levels - 1);
                     format!("subdocument(path: {path}) {below}")
                 }
                 (9, "Subdocument") if levels > 0 => {
                     let below = self.value("Document", levels - 1);
                     format!("document {below}")
+                }
+                (10, _) => "length".to_owned(),
+                (11 | 12, _) if levels > 0 => self.children(levels - 1),
+                (13, _) if levels > 0 => {
+                    let query = *self.random.choose(&SELECTS);
+                    let below = self.value("Subdocument", levels - 1);
+                    format!("select(query: \"{query}\") {below}")
                 }
                 _ => format!("value(path: {path})"),
             };
@@ -108,6 +125,24 @@ impl Maker<'_> {
         }
         fields.push('}');
         fields
+    }
+
+    /// A page of children.
+    fn children(&mut self, levels: usize) -> String {
+        let page = *self.random.choose(&CHILDREN);
+        let mut fields = String::from("{ ");
+        for _ in 0..=self.random.up_to(2) {
+            let field = match self.random.up_to(3) {
+                0 => "pageInfo { hasNextPage hasPreviousPage startCursor endCursor }".to_owned(),
+                1 => format!(
+                    "edges {{ cursor node {} }}",
+                    self.value("Subdocument", levels)
+                ),
+                _ => format!("nodes {}", self.value("Subdocument", levels)),
+            };
+            self.add(&mut fields, &field);
+        }
+        format!("children{page} {fields}}}")
     }
 
     /// Adds a field with an alias, and sometimes with a condition.
@@ -143,7 +178,7 @@ impl Maker<'_> {
         let mut fields = String::from("{ kind ");
         for _ in 0..=self.random.up_to(2) {
             let query = *self.random.choose(&SELECTS);
-            let below = self.value("Selected", 2);
+            let below = self.value("Subdocument", 2);
             let select = format!("select(query: \"{query}\") {below}");
             let path = self.path();
             let field = match self.random.up_to(3) {
@@ -230,8 +265,31 @@ async fn both(client: &Client, root: &str, variables: &Value, seed: u64) -> (Str
     let more = json!(client.data("{ collections { name } }", NONE).await["collections"]);
     let more = format!("\"more\":{more}");
     let expected = expected.replace(&format!(",{more}"), "").replace(&more, "");
-    assert_eq!(found, expected, "seed {seed}: {query}\n{variables}");
+    // The general executor does not count what lists and lengths below a page read.
+    let covered = |response: &str| response.replace("\"covered\":true", "\"covered\":false");
+    let (of_plan, general) = (told(&covered(&found)), told(&covered(&expected)));
+    assert_eq!(of_plan, general, "seed {seed}: {query}\n{variables}");
     (found, planned)
+}
+
+/// The data as text, and the errors without their paths: the general executor cuts the path of an
+/// error that makes an element of a list null. Of a response without data only the first error, at
+/// which a plan ends.
+fn told(response: &str) -> (String, Vec<Value>) {
+    let data = response
+        .split_once(",\"errors\":")
+        .map_or(response, |(data, _)| data);
+    let mut errors = parse(response)["errors"]
+        .as_array()
+        .cloned()
+        .unwrap_or_default();
+    for error in &mut errors {
+        error["path"].take();
+    }
+    if data.starts_with("{\"data\":null") {
+        errors.truncate(1);
+    }
+    (data.trim_end_matches('}').to_owned(), errors)
 }
 
 async fn filled() -> Client {

@@ -84,23 +84,26 @@ pub(crate) enum Field {
     Whole(Selection),
     /// `select`, with its argument `query`.
     Select(Input, Selection),
+    Length,
+    /// `children`, with its arguments.
+    Children(Vec<(Name, Input)>, Selection),
     /// `Query.documents`, with its arguments.
     Documents(Vec<(Name, Input)>, Selection),
-    /// `DocumentConnection.nodes`: the selection of each document.
+    /// `nodes` of a page: the selection of each document or child.
     Nodes(Selection),
-    /// `DocumentConnection.edges`: the selection of each edge.
+    /// `edges` of a page: the selection of each edge.
     Edges(Selection),
-    /// `DocumentEdge.node`
+    /// `node` of an edge.
     Node(Selection),
-    /// `DocumentEdge.cursor`
+    /// `cursor` of an edge.
     Cursor,
-    /// `DocumentConnection.pageInfo` or `DocumentConnection.plan`
+    /// `pageInfo` or `plan` of a page.
     AboutPage(Selection),
-    /// A field that is known when the documents are found.
+    /// A field that is known when the documents or children are found.
     OfPage(PageField),
 }
 
-/// A scalar field of a page of documents.
+/// A scalar field of a page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum PageField {
     TotalCount,
@@ -142,10 +145,10 @@ enum Of {
     Entity,
     Document,
     Subdocument,
-    /// A `Subdocument` that a JSONPath query selected. Only what is inside it can be planned.
-    Selected,
     Page,
     Edge,
+    ChildPage,
+    ChildEdge,
     PageInfo,
     QueryPlan,
 }
@@ -156,9 +159,11 @@ impl Of {
         match self {
             Self::Query => ("Query", "\"Query\""),
             Self::Entity | Self::Document => ("Document", "\"Document\""),
-            Self::Subdocument | Self::Selected => ("Subdocument", "\"Subdocument\""),
+            Self::Subdocument => ("Subdocument", "\"Subdocument\""),
             Self::Page => ("DocumentConnection", "\"DocumentConnection\""),
             Self::Edge => ("DocumentEdge", "\"DocumentEdge\""),
+            Self::ChildPage => ("SubdocumentConnection", "\"SubdocumentConnection\""),
+            Self::ChildEdge => ("SubdocumentEdge", "\"SubdocumentEdge\""),
             Self::PageInfo => ("PageInfo", "\"PageInfo\""),
             Self::QueryPlan => ("DocumentQueryPlan", "\"DocumentQueryPlan\""),
         }
@@ -182,7 +187,6 @@ impl Plan {
         let mut planner = Planner {
             document,
             fields: PLANNED_FIELDS_MAX,
-            in_list: false,
         };
         let selection = planner.selection(Of::Query, &operation.selection_set.node)?;
         Some(Self(selection))
@@ -193,8 +197,6 @@ struct Planner<'d> {
     document: &'d ExecutableDocument,
     /// The number of further fields that are allowed.
     fields: usize,
-    /// Whether the selection is of an element of a list. A list in a list cannot be planned.
-    in_list: bool,
 }
 
 impl Planner<'_> {
@@ -271,10 +273,10 @@ impl Planner<'_> {
         }
         match of {
             Of::Query => self.root_field(name, requested),
-            Of::Entity | Of::Document | Of::Subdocument | Of::Selected => {
-                self.field_of_value(of, name, requested)
+            Of::Entity | Of::Document | Of::Subdocument => self.field_of_value(of, name, requested),
+            Of::Page | Of::Edge | Of::ChildPage | Of::ChildEdge => {
+                self.field_of_page(of, name, requested)
             }
-            Of::Page | Of::Edge => self.field_of_page(of, name, requested),
             Of::PageInfo | Of::QueryPlan => page_field(name).map(Field::OfPage),
         }
     }
@@ -288,12 +290,7 @@ impl Planner<'_> {
                 path: place(argument(requested, "path"))?,
                 below: self.selection(Of::Subdocument, below)?,
             },
-            "documents" => {
-                let arguments = requested.arguments.iter();
-                let arguments =
-                    arguments.map(|(name, value)| (name.node.clone(), value.node.clone()));
-                Field::Documents(arguments.collect(), self.selection(Of::Page, below)?)
-            }
+            "documents" => Field::Documents(arguments(requested), self.selection(Of::Page, below)?),
             ENTITIES => match argument(requested, "representations")? {
                 Input::Variable(representations) => Field::Entities {
                     representations: representations.clone(),
@@ -309,10 +306,9 @@ impl Planner<'_> {
     fn field_of_value(&mut self, of: Of, name: &str, requested: &RequestedField) -> Option<Field> {
         let below = &requested.selection_set.node;
         let field = match (of, name) {
-            (Of::Selected, "document" | "version" | "omit") => return None,
             (Of::Subdocument, "document") => Field::Whole(self.selection(Of::Document, below)?),
-            (Of::Subdocument | Of::Selected, "path") => Field::Path,
-            (Of::Subdocument | Of::Selected, "id") => Field::SubdocumentId,
+            (Of::Subdocument, "path") => Field::Path,
+            (Of::Subdocument, "id") => Field::SubdocumentId,
             (_, "id") => Field::DocumentId,
             (_, "key") => Field::Key,
             (_, "collection") => Field::Collection,
@@ -322,19 +318,17 @@ impl Planner<'_> {
             (_, "values") => Field::Values(places(argument(requested, "paths")?)?),
             (_, "pick") => Field::Pick(places(argument(requested, "paths")?)?),
             (_, "omit") => Field::Omit(places(argument(requested, "paths")?)?),
-            (_, "subdocument") => {
-                let inner = match of {
-                    Of::Selected => Of::Selected,
-                    _ => Of::Subdocument,
-                };
-                Field::Subdocument(
-                    place(Some(argument(requested, "path")?))?,
-                    self.selection(inner, below)?,
-                )
-            }
+            (_, "subdocument") => Field::Subdocument(
+                place(Some(argument(requested, "path")?))?,
+                self.selection(Of::Subdocument, below)?,
+            ),
             (_, "select") => {
                 let query = argument(requested, "query")?.clone();
-                Field::Select(query, self.element(Of::Selected, below)?)
+                Field::Select(query, self.selection(Of::Subdocument, below)?)
+            }
+            (_, "length") => Field::Length,
+            (_, "children") => {
+                Field::Children(arguments(requested), self.selection(Of::ChildPage, below)?)
             }
             _ => return None,
         };
@@ -343,28 +337,21 @@ impl Planner<'_> {
 
     fn field_of_page(&mut self, of: Of, name: &str, requested: &RequestedField) -> Option<Field> {
         let below = &requested.selection_set.node;
+        let (edge, node) = match of {
+            Of::Page | Of::Edge => (Of::Edge, Of::Document),
+            _ => (Of::ChildEdge, Of::Subdocument),
+        };
         let field = match (of, name) {
-            (Of::Page, "nodes") => Field::Nodes(self.element(Of::Document, below)?),
-            (Of::Page, "edges") => Field::Edges(self.element(Of::Edge, below)?),
-            (Of::Page, "pageInfo") => Field::AboutPage(self.selection(Of::PageInfo, below)?),
+            (Of::Page | Of::ChildPage, "nodes") => Field::Nodes(self.selection(node, below)?),
+            (Of::Page | Of::ChildPage, "edges") => Field::Edges(self.selection(edge, below)?),
+            (_, "pageInfo") => Field::AboutPage(self.selection(Of::PageInfo, below)?),
             (Of::Page, "plan") => Field::AboutPage(self.selection(Of::QueryPlan, below)?),
             (Of::Page, "totalCount") => Field::OfPage(PageField::TotalCount),
-            (Of::Edge, "cursor") => Field::Cursor,
-            (Of::Edge, "node") => Field::Node(self.selection(Of::Document, below)?),
+            (Of::Edge | Of::ChildEdge, "cursor") => Field::Cursor,
+            (Of::Edge | Of::ChildEdge, "node") => Field::Node(self.selection(node, below)?),
             _ => return None,
         };
         Some(field)
-    }
-
-    /// The selection of the elements of a list.
-    fn element(&mut self, of: Of, requested: &SelectionSet) -> Option<Selection> {
-        if self.in_list {
-            return None;
-        }
-        self.in_list = true;
-        let selection = self.selection(of, requested);
-        self.in_list = false;
-        selection
     }
 }
 
@@ -384,6 +371,12 @@ fn page_field(name: &str) -> Option<PageField> {
         "totalCountReason" => PageField::TotalCountReason,
         _ => return None,
     })
+}
+
+fn arguments(requested: &RequestedField) -> Vec<(Name, Input)> {
+    let arguments = requested.arguments.iter();
+    let arguments = arguments.map(|(name, value)| (name.node.clone(), value.node.clone()));
+    arguments.collect()
 }
 
 fn argument<'r>(requested: &'r RequestedField, name: &str) -> Option<&'r Input> {

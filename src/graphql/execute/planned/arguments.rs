@@ -5,15 +5,16 @@
 
 use std::borrow::Cow;
 
-use async_graphql::{Name, Value};
+use async_graphql::{InputType, Name, Value};
 use async_graphql_value::Value as Input;
 
+use super::children::ChildrenRequest;
 use crate::document::path::Path;
 use crate::graphql::objects::documents::DocumentsRequest;
 use crate::graphql::prepare::plan::{
     Field, FieldCondition, Flag, Paths, PlannedField, Selection, Where,
 };
-use crate::graphql::scalars::types::path_of;
+use crate::graphql::scalars::types::{SegmentScalar, path_of};
 use crate::graphql::variables::coerced::Coerced;
 use crate::limits::LISTED_PATHS_MAX;
 
@@ -52,6 +53,7 @@ impl<'p> PlanArguments<'p> {
             Field::Subdocument(_, below)
             | Field::Whole(below)
             | Field::Select(_, below)
+            | Field::Children(_, below)
             | Field::Nodes(below)
             | Field::Edges(below)
             | Field::Node(below)
@@ -129,6 +131,30 @@ impl<'p> PlanArguments<'p> {
         Some(request)
     }
 
+    /// The request of a field `children`.
+    pub(super) fn children(self, arguments: &[(Name, Input)]) -> Option<ChildrenRequest> {
+        let mut request = ChildrenRequest::default();
+        for (name, argument) in arguments {
+            let argument = self.value(argument)?;
+            let segment = |argument| {
+                let given: Option<SegmentScalar> = parsed(argument)?;
+                Some(given.map(|SegmentScalar(segment)| segment))
+            };
+            let (page, within) = (&mut request.page, &mut request.within);
+            match name.as_str() {
+                "first" => page.first = parsed(argument)?,
+                "after" => page.after = parsed(argument)?,
+                "last" => page.last = parsed(argument)?,
+                "before" => page.before = parsed(argument)?,
+                "prefix" => within.prefix = parsed(argument)?,
+                "from" => within.from = segment(argument)?,
+                "to" => within.to = segment(argument)?,
+                _ => return None,
+            }
+        }
+        Some(request)
+    }
+
     /// The value of an argument; none if one of its variables has no value.
     fn value(self, argument: &Input) -> Option<Value> {
         let variable = |name| self.variable(&name).cloned().ok_or(());
@@ -138,6 +164,10 @@ impl<'p> PlanArguments<'p> {
     fn variable(self, name: &Name) -> Option<&'p Value> {
         self.0.values.get(name)
     }
+}
+
+fn parsed<T: InputType>(argument: Value) -> Option<T> {
+    T::parse(Some(argument)).ok()
 }
 
 /// The path in an element of a list; none if it is null or not a path.

@@ -1,26 +1,25 @@
-//! Binds a plan to the variables of one request: the reads, and the steps that write the response.
+//! Binds a plan to the variables of one request: the reads, the lookups, and the steps that write the
+//! response.
 //!
-//! Binding walks the plan once, in the order of the response, and appends to five lists. Elements
-//! refer to each other by their numbers in these lists:
+//! Binding walks the plan once, in the order of the response, and appends to lists. Elements refer
+//! to each other by their numbers in these lists:
 //!
 //! - **documents**: the keys of the documents that are read.
-//! - **reads**: what is read from them. Equal reads of one root field are one read.
+//! - **scopes**: the root of the response is a scope, and so is one element of each list of unknown
+//!   length. A scope has reads and lookups. They are bound once, and made for each element.
+//! - **reads**: what is read from a document. Equal reads of one root field are one read.
+//! - **lookups**: what is found after the reads of a scope: pages of documents and of children, the
+//!   parts that a JSONPath query selects, and lengths. Equal lookups of one scope are one lookup.
 //! - **steps**: the program that writes the response. Most steps write a text, or the result of one
 //!   read. `Open` begins the object of a place. If nothing is stored there, it writes `null` and
 //!   jumps to its `end`, the first step after the object. `place` adds the step with `end: 0`, and
-//!   sets `end` when the steps of the object are known.
+//!   sets `end` when the steps of the object are known. `Elements` begins a list; the steps up to its
+//!   `end` are executed for each element.
 //! - **positions**: the positions of fields in the response, as a tree, for the paths of errors.
-//! - **lists**: the lists of the response whose length is not known yet: pages of documents, and the
-//!   parts that a JSONPath query selects. The steps of one element are bound once, and are executed
-//!   for each element: `Elements` begins the list, and its `end` is the step after the element's. The
-//!   reads of a list are those of one element.
 //!
-//! For `{ document(id: 1) { value(path: "/a") } }` that is one document, two reads (the first pair at
-//! the root, the whole of `/a`), and the steps: the text `{"data":{"document":`, `Open` (read 0), the
-//! text `"value":`, `Value` (read 1), and the closing braces.
-//!
-//! The pages of documents are found first. Then all reads are made in one round, and the response is
-//! written without waiting, except for JSONPath queries that read the length of an array first.
+//! For `{ document(id: 1) { value(path: "/a") } }` that is one document, one scope with two reads (the
+//! first pair at the root, the whole of `/a`), and the steps: the text `{"data":{"document":`, `Open`
+//! (read 0), the text `"value":`, `Value` (read 1), and the closing braces.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -28,13 +27,16 @@ use std::sync::Arc;
 use async_graphql::Name;
 
 use super::arguments::PlanArguments;
-use super::bound::{Bound, BoundList, BoundReads, PositionKind, ResponsePosition, ResponseStep};
+use super::bound::{
+    Bound, BoundReads, DocumentAt, Lookup, PositionKind, ROOT, ReadAt, ResponsePosition,
+    ResponseStep, Scope, ValueAt,
+};
 use crate::database::{DocumentKey, Extent};
 use crate::document::id::DocumentId;
 use crate::document::path::Path;
 use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
-use crate::graphql::objects::field_reads::{FieldReads, PlaceField};
+use crate::graphql::objects::field_reads::PlaceField;
 use crate::graphql::prepare::plan::{Field, Paths, Plan, Selection};
 use crate::graphql::variables::coerced::Coerced;
 use crate::limits::{PLANNED_PATHS_MAX, READS_AHEAD_MAX};
@@ -55,12 +57,11 @@ pub(crate) fn bind<'p>(
         places: 0,
         listed: 0,
         documents: Vec::new(),
-        reads: FieldReads::default(),
+        scopes: vec![Scope::default()],
+        lookups: Vec::new(),
         steps: Vec::new(),
         positions: Vec::new(),
-        lists: Vec::new(),
         position: None,
-        element_of: None,
     };
     if let Some((entities, fields)) = binder.entities(&plan.0) {
         request_budget.entities(entities)?;
@@ -71,20 +72,20 @@ pub(crate) fn bind<'p>(
     }
     let Binder {
         documents,
-        reads,
+        scopes,
+        lookups,
         steps,
         positions,
-        lists,
         places,
         ..
     } = binder;
     request_budget.places(places)?;
     Ok(Some(Bound {
         documents,
-        reads,
+        scopes,
+        lookups,
         steps,
         positions,
-        lists,
     }))
 }
 
@@ -93,29 +94,62 @@ pub(super) struct Binder<'p> {
     variables: &'p Coerced,
     pub(super) request_budget: &'p RequestBudget,
     documents: Vec<Cow<'p, DocumentKey>>,
-    pub(super) reads: BoundReads<'p>,
-    /// The number of reads that are parts of documents.
+    pub(super) scopes: Vec<Scope<'p>>,
+    pub(super) lookups: Vec<Lookup<'p>>,
+    /// The number of reads of the root that are parts of documents.
     places: usize,
     /// The number of paths in lists.
     listed: usize,
     pub(super) steps: Vec<ResponseStep<'p>>,
     positions: Vec<ResponsePosition<'p>>,
-    pub(super) lists: Vec<BoundList<'p>>,
     /// The current position.
     pub(super) position: Option<usize>,
-    /// The list whose element is being bound.
-    pub(super) element_of: Option<usize>,
 }
 
 /// The place in a document that a selection is bound to.
+#[derive(Clone)]
 pub(super) struct Here<'p> {
-    /// The number of the document.
-    pub(super) document: usize,
+    pub(super) document: DocumentAt,
+    /// The scope whose elements have the place.
+    pub(super) scope: usize,
+    /// The path in the element of the scope.
     pub(super) path: Cow<'p, Path>,
     /// The read of this place; none for a document that is known to exist.
-    pub(super) read: Option<usize>,
+    pub(super) read: Option<ReadAt>,
     /// The first read of the enclosing root field. Repeated reads within the field are shared.
     pub(super) first: usize,
+    /// The scope whose elements have the whole document, and the first read there.
+    pub(super) home: (usize, usize),
+}
+
+impl<'p> Here<'p> {
+    /// The root of a document that the elements of `scope` have, and that is known to exist.
+    pub(super) fn whole(document: DocumentAt, (scope, first): (usize, usize)) -> Self {
+        Self {
+            document,
+            scope,
+            path: Cow::Borrowed(Path::root()),
+            read: None,
+            first,
+            home: (scope, first),
+        }
+    }
+
+    /// The number of the document among those that are bound. Elements have their own.
+    fn number(&self) -> usize {
+        match self.document {
+            DocumentAt::Bound(number) => number,
+            DocumentAt::Element(_) => 0,
+        }
+    }
+
+    pub(super) fn value(&self) -> ValueAt<'p> {
+        ValueAt {
+            document: self.document,
+            path: self.path.clone(),
+            read: self.read,
+        }
+    }
 }
 
 impl<'p> Binder<'p> {
@@ -165,8 +199,9 @@ impl<'p> Binder<'p> {
                 let document = document(collection, &binder.arguments.id(id)?)?;
                 let document = binder.document(Cow::Owned(document));
                 let path = binder.arguments.path(path)?;
-                let first = binder.reads.0.len();
-                binder.place(document, path, first, below)
+                let first = binder.scopes[ROOT].reads.0.len();
+                let whole = Here::whole(DocumentAt::Bound(document), (ROOT, first));
+                binder.place(&whole, path, below)
             }
             Field::Entities {
                 representations,
@@ -185,9 +220,10 @@ impl<'p> Binder<'p> {
                 self.text(b",");
             }
             let document = self.document(Cow::Borrowed(entity));
-            let first = self.reads.0.len();
+            let first = self.scopes[ROOT].reads.0.len();
             let around = self.enter(PositionKind::Element(at));
-            self.place(document, Cow::Borrowed(Path::root()), first, below)?;
+            let whole = Here::whole(DocumentAt::Bound(document), (ROOT, first));
+            self.place(&whole, Cow::Borrowed(Path::root()), below)?;
             self.position = around;
             // Over the limit, binding stops here. The budget keeps the error.
             self.request_budget.room(self.places).ok()?;
@@ -202,15 +238,15 @@ impl<'p> Binder<'p> {
         self.documents.len() - 1
     }
 
-    /// Binds the selection of a place at which possibly nothing is stored.
+    /// Binds the selection of a place at which possibly nothing is stored. The path begins at the
+    /// element of the scope.
     fn place(
         &mut self,
-        document: usize,
+        above: &Here<'p>,
         path: Cow<'p, Path>,
-        first: usize,
         selection: &'p Selection,
     ) -> Option<()> {
-        let read = self.read(first, document, path.clone(), PlaceField::Subdocument);
+        let read = self.read(above, path.clone(), PlaceField::Subdocument);
         let open = self.steps.len();
         let position = self.position?;
         self.steps.push(ResponseStep::Open {
@@ -219,10 +255,9 @@ impl<'p> Binder<'p> {
             end: 0,
         });
         let here = Here {
-            document,
             path,
             read: Some(read),
-            first,
+            ..above.clone()
         };
         self.members(selection, |binder, field| binder.member(&here, field))?;
         let after = self.steps.len();
@@ -233,9 +268,8 @@ impl<'p> Binder<'p> {
     }
 
     pub(super) fn member(&mut self, here: &Here<'p>, field: &'p Field) -> Option<()> {
-        let Here {
-            document, first, ..
-        } = *here;
+        let document = here.document;
+        let position = self.position?;
         let step = match field {
             Field::Typename(name) => ResponseStep::Text(name.as_bytes()),
             Field::DocumentId => ResponseStep::DocumentId(document),
@@ -247,31 +281,34 @@ impl<'p> Binder<'p> {
             Field::Collection => ResponseStep::Collection(document),
             Field::Path => ResponseStep::Path(here.read?),
             Field::Version => {
-                let read = self.reads().version(first, document);
-                let position = self.position?;
+                let (scope, first) = here.home;
+                let read = self.scopes[scope].reads.version(first, here.number());
+                let read = ReadAt { scope, read };
                 ResponseStep::Version { read, position }
             }
-            Field::Kind => ResponseStep::Kind(match here.read {
-                Some(read) => read,
-                None => self.read(first, document, here.path.clone(), PlaceField::Kind),
-            }),
+            Field::Kind => {
+                let read = match here.read {
+                    Some(read) => read,
+                    None => self.read(here, here.path.clone(), PlaceField::Kind),
+                };
+                ResponseStep::Kind { read, position }
+            }
             Field::Value(path) => {
                 let path = join(&here.path, self.arguments.path(path)?);
-                let read = self.read(first, document, path, PlaceField::Value);
-                let position = self.position?;
+                let read = self.read(here, path, PlaceField::Value);
                 ResponseStep::Value { read, position }
             }
             Field::Values(paths) => return self.values(here, paths),
             Field::Pick(paths) => {
                 let paths = self.paths(here, paths)?;
-                self.needs_pairs();
-                let reads = paths
-                    .into_iter()
-                    .map(|path| self.read(first, document, path, PlaceField::Value));
+                self.scopes[here.scope].needs_pairs = true;
+                let reads = paths.into_iter();
+                let reads = reads.map(|path| self.read(here, path, PlaceField::Value).read);
                 ResponseStep::Picked {
+                    scope: here.scope,
                     reads: reads.collect(),
                     above: here.path.tokens().len(),
-                    position: self.position?,
+                    position,
                 }
             }
             Field::Omit(paths) => {
@@ -280,23 +317,20 @@ impl<'p> Binder<'p> {
                 ResponseStep::Remainder {
                     omitted: omitted.len(),
                     read: self.remainder(here, omitted),
-                    position: self.position?,
+                    position,
                 }
             }
             Field::Subdocument(path, below) => {
                 let path = join(&here.path, self.arguments.path(path)?);
-                return self.place(document, path, first, below);
+                return self.place(here, path, below);
             }
             Field::Whole(below) => {
-                let here = Here {
-                    document,
-                    path: Cow::Borrowed(Path::root()),
-                    read: None,
-                    first,
-                };
+                let here = Here::whole(document, here.home);
                 return self.object(below, |binder, field| binder.member(&here, field));
             }
             Field::Select(query, below) => return self.select(here, query, below),
+            Field::Length => return self.length(here),
+            Field::Children(arguments, below) => return self.children(here, arguments, below),
             _ => return None,
         };
         self.steps.push(step);
@@ -311,7 +345,7 @@ impl<'p> Binder<'p> {
             if at > 0 {
                 self.text(b",");
             }
-            let read = self.read(here.first, here.document, path, PlaceField::Value);
+            let read = self.read(here, path, PlaceField::Value);
             let around = self.enter(PositionKind::Element(at));
             let position = self.position?;
             self.steps.push(ResponseStep::Value { read, position });
@@ -361,59 +395,56 @@ impl<'p> Binder<'p> {
         self.steps.push(ResponseStep::Text(text));
     }
 
-    /// The number of a read of `path`. Adds the read if the root field has none of this path.
+    /// The read of `path`, which begins at the element of the scope. Adds the read if the root field
+    /// has none of this path.
     pub(super) fn read(
         &mut self,
-        first: usize,
-        document: usize,
+        here: &Here<'p>,
         path: Cow<'p, Path>,
         field: PlaceField,
-    ) -> usize {
-        self.read_extent(first, document, path, field.extent())
+    ) -> ReadAt {
+        self.read_extent(here, path, field.extent())
     }
 
     pub(super) fn read_extent(
         &mut self,
-        first: usize,
-        document: usize,
+        here: &Here<'p>,
         path: Cow<'p, Path>,
         extent: Extent,
-    ) -> usize {
-        let before = self.reads.0.len();
-        let read = self.reads().value(first, document, path, extent);
-        self.places += self.reads.0.len() - before;
-        read
-    }
-
-    /// The reads of the element that is being bound, or those outside of lists.
-    fn reads(&mut self) -> &mut BoundReads<'p> {
-        match self.element_of {
-            Some(list) => &mut self.lists[list].reads,
-            None => &mut self.reads,
-        }
-    }
-
-    fn needs_pairs(&mut self) {
-        if let Some(list) = self.element_of {
-            self.lists[list].needs_pairs = true;
-        }
+    ) -> ReadAt {
+        let (scope, first, document) = (here.scope, here.first, here.number());
+        self.add(scope, 1, |reads| reads.value(first, document, path, extent))
     }
 
     /// As [`Binder::read`], of the current place without parts of it.
-    fn remainder(&mut self, here: &Here<'p>, omitted: Arc<[Path]>) -> usize {
-        let before = self.reads.0.len();
+    fn remainder(&mut self, here: &Here<'p>, omitted: Arc<[Path]>) -> ReadAt {
+        let (scope, first, document) = (here.scope, here.first, here.number());
         let (path, places) = (here.path.clone(), 1 + omitted.len());
-        let (first, document) = (here.first, here.document);
-        let read = self.reads().remainder(first, document, path, omitted);
-        self.places += places * (self.reads.0.len() - before);
-        read
+        self.add(scope, places, |reads| {
+            reads.remainder(first, document, path, omitted)
+        })
+    }
+
+    fn add(
+        &mut self,
+        scope: usize,
+        places: usize,
+        add: impl FnOnce(&mut BoundReads<'p>) -> usize,
+    ) -> ReadAt {
+        let reads = &mut self.scopes[scope].reads;
+        let before = reads.0.len();
+        let read = add(reads);
+        if scope == ROOT {
+            self.places += places * (reads.0.len() - before);
+        }
+        ReadAt { scope, read }
     }
 
     /// The paths in a list, below the current place. None also if there are too many of them.
     fn paths(&mut self, here: &Here<'p>, paths: &'p Paths) -> Option<Vec<Cow<'p, Path>>> {
         let listed = self.arguments.paths(paths)?;
         self.listed += listed.len();
-        let reads = self.reads().0.len() - here.first + listed.len();
+        let reads = self.scopes[here.scope].reads.0.len() - here.first + listed.len();
         if self.listed > PLANNED_PATHS_MAX || reads > READS_AHEAD_MAX {
             return None;
         }

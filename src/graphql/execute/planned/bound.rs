@@ -1,4 +1,5 @@
-//! What a bound plan consists of: documents, reads, lists, and the steps that write the response.
+//! What a bound plan consists of: documents, scopes with their reads and lookups, and the steps that
+//! write the response.
 
 use std::borrow::Cow;
 
@@ -14,53 +15,149 @@ use crate::graphql::prepare::plan::{PageField, PlannedField};
 /// A plan that is bound to the variables of one request.
 pub(crate) struct Bound<'p> {
     pub(crate) documents: Vec<Cow<'p, DocumentKey>>,
-    pub(crate) reads: BoundReads<'p>,
+    /// The first scope is the root.
+    pub(crate) scopes: Vec<Scope<'p>>,
+    pub(crate) lookups: Vec<Lookup<'p>>,
     pub(crate) steps: Vec<ResponseStep<'p>>,
     pub(crate) positions: Vec<ResponsePosition<'p>>,
-    pub(crate) lists: Vec<BoundList<'p>>,
+}
+
+/// The number of the root in [`Bound::scopes`].
+pub(crate) const ROOT: usize = 0;
+
+/// What is read for the root of the response, or for one element of a lookup.
+#[derive(Default)]
+pub(crate) struct Scope<'p> {
+    /// In the elements of a page of documents, and in children, the number of a document is
+    /// meaningless. Paths begin at the element.
+    pub(crate) reads: BoundReads<'p>,
+    /// The numbers of the lookups that are made for each element.
+    pub(crate) lookups: Vec<usize>,
+    /// The number of fields that are selected for one element.
+    pub(crate) fields: usize,
+    /// Whether a step or a lookup needs the stored pairs of the reads.
+    pub(crate) needs_pairs: bool,
 }
 
 /// Reads from the documents with these numbers.
 pub(crate) type BoundReads<'p> = FieldReads<usize, Cow<'p, Path>>;
 
-/// A list of the response whose length is not known yet.
-pub(crate) struct BoundList<'p> {
-    pub(crate) of: ListOf<'p>,
+/// A part of the response that is found after the reads of its scope: a list of unknown length, or a
+/// length.
+pub(crate) struct Lookup<'p> {
+    pub(crate) of: LookupOf<'p>,
     /// The number of the position of the field.
     pub(crate) position: usize,
-    /// The reads of one element. In a page of documents, the number of a document is meaningless. In
-    /// selected parts, paths begin at the part.
-    pub(crate) reads: BoundReads<'p>,
-    /// The number of fields that are selected for one element.
-    pub(crate) fields: usize,
-    /// Whether a step of an element needs the stored pairs of its reads.
-    pub(crate) needs_pairs: bool,
+    /// The scope for whose elements it is made.
+    pub(crate) scope: usize,
+    /// Its number among the lookups of that scope.
+    pub(crate) number: usize,
+    /// The scope of its elements. None for a length.
+    pub(crate) elements: Option<usize>,
+    /// Whether the total number of documents is selected.
+    pub(crate) total: bool,
 }
 
-pub(crate) enum ListOf<'p> {
+impl Lookup<'_> {
+    /// Whether it fails a field that cannot be null. A page of documents fails before anything is
+    /// written.
+    pub(crate) fn can_fail(&self) -> bool {
+        matches!(self.of, LookupOf::Selected(_) | LookupOf::Children { .. })
+    }
+}
+
+pub(crate) enum LookupOf<'p> {
     /// The page of documents that a field `documents` with these arguments returns.
-    Documents {
-        arguments: &'p [(Name, Input)],
-        total: bool,
-    },
+    Documents(&'p [(Name, Input)]),
+    /// The parts that a JSONPath query selects in a value.
     Selected(SelectedParts<'p>),
+    /// The page of the children of a value that a field `children` with these arguments returns.
+    Children {
+        of: ValueAt<'p>,
+        arguments: &'p [(Name, Input)],
+    },
+    /// The length of a value.
+    Length {
+        of: ValueAt<'p>,
+        /// The read of the first pair, which has the kind.
+        first: ReadAt,
+        /// The read of the last pair, which has the length of an array.
+        last: ReadAt,
+    },
+}
+
+impl LookupOf<'_> {
+    /// Whether one lookup serves both fields. Each page of documents has a plan of its own, which says
+    /// what was read for its selection.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Selected(selected), Self::Selected(other)) => selected == other,
+            (Self::Length { of, .. }, Self::Length { of: other, .. }) => of == other,
+            (
+                Self::Children { of, arguments },
+                Self::Children {
+                    of: other,
+                    arguments: given,
+                },
+            ) => of == other && arguments == given,
+            _ => false,
+        }
+    }
+}
+
+/// A value that lookups are below.
+#[derive(Clone, PartialEq)]
+pub(crate) struct ValueAt<'p> {
+    pub(crate) document: DocumentAt,
+    /// The path in the element of the scope.
+    pub(crate) path: Cow<'p, Path>,
+    /// The read that finds its place. None for a whole document.
+    pub(crate) read: Option<ReadAt>,
 }
 
 /// The parts that a JSONPath query selects in a value.
 pub(crate) struct SelectedParts<'p> {
+    pub(crate) of: ValueAt<'p>,
     pub(crate) query: Query,
-    /// The number of the document.
-    pub(crate) document: usize,
-    /// The path of the value.
-    pub(crate) path: Cow<'p, Path>,
-    /// What the query reads first: the number and the extent of each read.
+    /// What the query reads first: the number and the extent of each read of the scope.
     pub(crate) reads: Vec<(usize, Extent)>,
 }
 
+/// Two are the same if they select the same in the same value.
+impl PartialEq for SelectedParts<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.of == other.of && self.query.text() == other.query.text()
+    }
+}
+
+/// A read: its scope, and its number in the scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ReadAt {
+    pub(crate) scope: usize,
+    pub(crate) read: usize,
+}
+
+/// A document: its number in [`Bound::documents`], or the document of the current element of a scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DocumentAt {
+    Bound(usize),
+    Element(usize),
+}
+
+impl DocumentAt {
+    /// Whether a read of the document with this number is of this document. Elements have one.
+    pub(crate) fn is(self, bound: usize) -> bool {
+        match self {
+            Self::Bound(number) => number == bound,
+            Self::Element(_) => true,
+        }
+    }
+}
+
 impl Bound<'_> {
-    /// All reads that are known before lists are found, in the order of their numbers.
+    /// All reads that are known before anything is found, in the order of their numbers.
     pub(crate) fn requested(&self) -> Vec<BorrowedRequest<'_>> {
-        let requested = self.reads.0.iter().map(|read| {
+        let requested = self.scopes[ROOT].reads.0.iter().map(|read| {
             let document = match read {
                 ReadRequest::Value(document, ..)
                 | ReadRequest::Remainder(document, ..)
@@ -93,53 +190,68 @@ pub(crate) enum ResponseStep<'p> {
     /// Begins the object for a place. If nothing is stored there, writes null and continues with
     /// the step `end`.
     Open {
-        read: usize,
+        read: ReadAt,
         position: usize,
         end: usize,
     },
     Value {
-        read: usize,
+        read: ReadAt,
         position: usize,
     },
-    /// The value at the place with this many segments, with only the parts that were read. In a
-    /// selected part, the segments begin at the part.
+    /// The value at the place with this many segments below the element of the scope, with only the
+    /// parts that were read.
     Picked {
+        scope: usize,
         reads: Vec<usize>,
         above: usize,
         position: usize,
     },
     /// The value that was read without this many parts.
     Remainder {
-        read: usize,
+        read: ReadAt,
         omitted: usize,
         position: usize,
     },
     /// Begins a list of this many values.
     List(usize),
-    /// Writes the list with this number. The steps of one element follow, up to the step `end`.
-    Elements {
-        list: usize,
-        end: usize,
-    },
-    /// The cursor of the current element.
-    Cursor,
-    /// A field of the page with this number.
-    OfPage(usize, PageField),
-    Version {
-        read: usize,
+    /// Fails if the lookup with this number has failed. What it found cannot be null.
+    Found {
+        lookup: usize,
         position: usize,
     },
-    Kind(usize),
-    Path(usize),
-    /// The id, key or collection of the document with this number. They can be long, so they are
-    /// written from the document for each field that selects them.
-    DocumentId(usize),
-    Key(usize),
-    Collection(usize),
+    /// Writes the list that the lookup with this number found. The steps of one element follow, up
+    /// to the step `end`.
+    Elements {
+        lookup: usize,
+        end: usize,
+    },
+    /// The length that the lookup with this number found.
+    Length {
+        lookup: usize,
+        position: usize,
+    },
+    /// The cursor of the current element of this scope.
+    Cursor(usize),
+    /// A field of the page that the lookup with this number found.
+    OfPage(usize, PageField),
+    Version {
+        read: ReadAt,
+        position: usize,
+    },
+    Kind {
+        read: ReadAt,
+        position: usize,
+    },
+    Path(ReadAt),
+    /// The id, key or collection of a document. They can be long, so they are written from the
+    /// document for each field that selects them.
+    DocumentId(DocumentAt),
+    Key(DocumentAt),
+    Collection(DocumentAt),
     /// The id of the place that the read found.
     SubdocumentId {
-        document: usize,
-        read: usize,
+        document: DocumentAt,
+        read: ReadAt,
     },
 }
 
@@ -155,6 +267,6 @@ pub(crate) struct ResponsePosition<'p> {
 pub(crate) enum PositionKind<'p> {
     Field(&'p PlannedField),
     Element(usize),
-    /// The current element of a list.
-    CurrentElement,
+    /// The current element of a scope.
+    CurrentElement(usize),
 }

@@ -1,12 +1,16 @@
-//! Where the steps of a response find what was read: outside of lists, and for one element of a list.
+//! Where the steps of a response find what was read: for the root, and for one element of a lookup.
 
 use std::borrow::Cow;
+use std::sync::Arc;
 
-use super::bound::{Bound, BoundReads};
+use super::bound::{Bound, BoundReads, ValueAt};
 use super::found::{ElementAnswers, FoundPage};
-use crate::database::{DocumentKey, Loaded, PickedPart, ReadRequest, Value, write_picked};
+use super::rounds::Found;
+use crate::database::{
+    Answer, DocumentKey, Extent, Loaded, PickedPart, ReadRequest, Remainder, Value, write_picked,
+};
 use crate::document::json::write_string;
-use crate::document::path::Place;
+use crate::document::path::{Path, Place};
 use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::session::mismatch;
@@ -14,11 +18,11 @@ use crate::graphql::objects::document::JsonKind;
 
 pub(super) const NULL: &[u8] = b"null";
 
-/// What the current steps write: the element of a list, or what is outside of lists.
+/// An element of a scope.
 pub(super) struct Element<'a> {
-    bound: &'a Bound<'a>,
+    pub(super) scope: usize,
     /// The document of an element of a page.
-    document: Option<&'a DocumentKey>,
+    pub(super) document: Option<&'a DocumentKey>,
     source: ReadSource<'a>,
 }
 
@@ -36,6 +40,11 @@ enum ReadSource<'a> {
         values: &'a [Option<Value>],
         first: usize,
     },
+    /// A child, and the answers to the reads below it.
+    Child {
+        place: &'a Place,
+        answers: &'a [Result<Answer>],
+    },
     /// The part that a JSONPath query selected, and the reads below it.
     Selected {
         part: Value,
@@ -44,55 +53,108 @@ enum ReadSource<'a> {
 }
 
 impl<'a> Element<'a> {
-    /// What is outside of lists.
-    pub(super) fn outside(bound: &'a Bound<'a>, loaded: &'a Loaded<'a>) -> Self {
+    /// The root.
+    pub(super) fn root(loaded: &'a Loaded<'a>) -> Self {
         Self {
-            bound,
+            scope: super::bound::ROOT,
             document: None,
             source: ReadSource::Loaded { loaded, first: 0 },
         }
     }
 
-    /// An element of the page of a list.
-    pub(super) fn of_page(
+    /// An element of what a lookup found. `scope` is that of the elements.
+    pub(super) fn of(
         bound: &'a Bound<'a>,
+        scope: usize,
         loaded: &'a Loaded<'a>,
-        (list, page): (usize, &'a FoundPage),
+        found: &'a Found<'a>,
         element: usize,
-    ) -> Self {
-        let reads = element * bound.lists[list].reads.0.len();
-        let source = match &page.answers {
-            ElementAnswers::Reads(first) => ReadSource::Loaded {
-                loaded,
-                first: first + reads,
-            },
-            ElementAnswers::Entries(_) => ReadSource::Entries { page, first: reads },
-            ElementAnswers::Values(values) => ReadSource::Values {
-                values,
-                first: reads,
-            },
+    ) -> Result<Self> {
+        let reads = &bound.scopes[scope].reads;
+        let first = element * reads.0.len();
+        let mut document = None;
+        let source = match found {
+            Found::Root => return Ok(Self::root(loaded)),
+            Found::Page(page) => {
+                document = page.documents.get(element);
+                match &page.answers {
+                    ElementAnswers::Reads(of_page) => ReadSource::Loaded {
+                        loaded,
+                        first: of_page + first,
+                    },
+                    ElementAnswers::Entries(_) => ReadSource::Entries { page, first },
+                    ElementAnswers::Values(values) => ReadSource::Values { values, first },
+                }
+            }
+            Found::Selected(selection) => {
+                let node = selection.nodes().get(element).ok_or_else(mismatch)?;
+                let part = selection.value(node).ok_or_else(mismatch)?;
+                ReadSource::Selected { part, reads }
+            }
+            Found::Children { found, answers } => {
+                let child = found.page.get(element).ok_or_else(mismatch)?;
+                let answers = answers.get(first..first + reads.0.len());
+                ReadSource::Child {
+                    place: &child.part.place,
+                    answers: answers.ok_or_else(mismatch)?,
+                }
+            }
+            Found::Length(_) | Found::Nothing => return Err(mismatch()),
         };
-        Self {
-            bound,
-            document: page.documents.get(element),
+        Ok(Self {
+            scope,
+            document,
             source,
+        })
+    }
+
+    /// The place of a child or a selected part, at which the paths of its reads begin. None if they
+    /// begin at the root of a document.
+    pub(super) fn base(&self) -> Option<&Place> {
+        match &self.source {
+            ReadSource::Child { place, .. } => Some(place),
+            ReadSource::Selected { part, .. } => Some(&part.place),
+            _ => None,
         }
     }
 
-    /// A part that the JSONPath query of a list selected.
-    pub(super) fn selected(bound: &'a Bound<'a>, list: usize, part: Value) -> Self {
-        let reads = &bound.lists[list].reads;
-        Self {
-            bound,
-            document: None,
-            source: ReadSource::Selected { part, reads },
+    /// The value at a path in the document of `of`, if a read has the whole of it: none inside if
+    /// nothing is stored there. The path begins at the element.
+    pub(super) fn contained(
+        &self,
+        reads: &BoundReads<'_>,
+        of: &ValueAt<'_>,
+        path: &Path,
+        document: &Arc<DocumentKey>,
+    ) -> Result<Option<Option<Value>>> {
+        if let ReadSource::Selected { part, .. } = &self.source {
+            return Ok(Some(part.at(path)));
         }
+        for (number, read) in reads.0.iter().enumerate() {
+            if let ReadRequest::Value(bound, at, Extent::Whole) = read
+                && of.document.is(*bound)
+                && let Some(below) = path.below(at)
+            {
+                let whole = self.part(number, document)?;
+                return Ok(Some(whole.and_then(|whole| whole.at(&below))));
+            }
+        }
+        Ok(None)
     }
 
-    /// The document with this number; in a page, the document of the element.
-    pub(super) fn document(&self, number: usize) -> &DocumentKey {
-        self.document
-            .unwrap_or_else(|| &self.bound.documents[number])
+    /// The value that a read found. None if nothing is stored there.
+    pub(super) fn part(&self, read: usize, document: &Arc<DocumentKey>) -> Result<Option<Value>> {
+        match &self.source {
+            ReadSource::Loaded { loaded, first } => loaded.part(first + read, document),
+            ReadSource::Entries { .. } => Err(mismatch()),
+            ReadSource::Values { values, first } => {
+                Ok(values.get(first + read).ok_or_else(mismatch)?.clone())
+            }
+            ReadSource::Child { answers, .. } => Ok(value_in(answers, read)?.cloned()),
+            ReadSource::Selected { part, reads } => {
+                Ok(part_at(part, reads, read)?.map(Cow::into_owned))
+            }
+        }
     }
 
     /// The kind of the value that a read found; none if nothing is stored there.
@@ -102,7 +164,14 @@ impl<'a> Element<'a> {
                 let slice = loaded.slice(first + read)?;
                 slice.map(|slice| slice.kind()).transpose()?
             }
-            ReadSource::Entries { .. } | ReadSource::Values { .. } => return Err(mismatch()),
+            ReadSource::Entries { .. } => return Err(mismatch()),
+            ReadSource::Values { values, first } => {
+                let value = values.get(first + read).ok_or_else(mismatch)?.as_ref();
+                value.map(Value::kind).transpose()?
+            }
+            ReadSource::Child { answers, .. } => {
+                value_in(answers, read)?.map(Value::kind).transpose()?
+            }
             ReadSource::Selected { part, reads } => {
                 let part = part_at(part, reads, read)?;
                 part.map(|part| part.kind()).transpose()?
@@ -111,24 +180,31 @@ impl<'a> Element<'a> {
         Ok(kind.map(JsonKind::from))
     }
 
-    /// The place that a read found.
-    pub(super) fn place(&self, read: usize) -> Result<Place> {
-        let place = match &self.source {
+    /// The place that a read found. None if nothing is stored there.
+    pub(super) fn place(&self, read: usize) -> Result<Option<Place>> {
+        Ok(match &self.source {
             ReadSource::Loaded { loaded, first } => loaded.place(first + read)?,
-            ReadSource::Entries { .. } | ReadSource::Values { .. } => None,
+            ReadSource::Entries { .. } => return Err(mismatch()),
+            ReadSource::Values { values, first } => {
+                let value = values.get(first + read).ok_or_else(mismatch)?.as_ref();
+                value.map(|value| value.place.clone())
+            }
+            ReadSource::Child { answers, .. } => {
+                value_in(answers, read)?.map(|value| value.place.clone())
+            }
             ReadSource::Selected { part, reads } => {
                 part_at(part, reads, read)?.map(|part| part.place.clone())
             }
-        };
-        place.ok_or_else(mismatch)
+        })
     }
 
     /// Writes the version that was read as a JSON string, or null.
     pub(super) fn write_version(&self, out: &mut Vec<u8>, read: usize) -> Result<()> {
-        let ReadSource::Loaded { loaded, first } = &self.source else {
-            return Err(mismatch());
+        let version = match &self.source {
+            ReadSource::Loaded { loaded, first } => loaded.version(first + read)?,
+            _ => return Err(mismatch()),
         };
-        match loaded.version(first + read)? {
+        match version {
             Some(version) => write_string(out, &version.to_string()),
             None => out.extend_from_slice(NULL),
         }
@@ -161,6 +237,11 @@ impl<'a> Element<'a> {
                     return value.slice().write_json(out, written).await;
                 }
             }
+            ReadSource::Child { answers, .. } => {
+                if let Some(part) = value_in(answers, read)? {
+                    return part.slice().write_json(out, written).await;
+                }
+            }
             ReadSource::Selected { part, reads } => {
                 if let Some(part) = part_at(part, reads, read)? {
                     return part.slice().write_json(out, written).await;
@@ -172,7 +253,7 @@ impl<'a> Element<'a> {
     }
 
     /// Writes the value at the place with this many segments, with only the parts that were read;
-    /// null if there are none. In a selected part, the segments begin at the part.
+    /// null if there are none. In a child and in a selected part, the segments begin there.
     pub(super) async fn write_picked(
         &self,
         out: &mut Vec<u8>,
@@ -200,6 +281,13 @@ impl<'a> Element<'a> {
                 }
                 (parts, above)
             }
+            ReadSource::Child { place, answers } => {
+                let mut parts = Vec::with_capacity(reads.len());
+                for read in reads {
+                    parts.extend(value_in(answers, *read)?.map(Value::picked));
+                }
+                (parts, place.0.len() + above)
+            }
             ReadSource::Selected { part, reads: bound } => {
                 for read in reads {
                     values.extend(part_at(part, bound, *read)?);
@@ -223,16 +311,46 @@ impl<'a> Element<'a> {
         read: usize,
         request_budget: &RequestBudget,
     ) -> Result<()> {
-        let ReadSource::Loaded { loaded, first } = &self.source else {
-            return Err(mismatch());
+        let remainder = match &self.source {
+            ReadSource::Loaded { loaded, first } => loaded.remainder(first + read)?,
+            ReadSource::Child { answers, .. } => match answer_in(answers, read)? {
+                Answer::Remainder(remainder) => remainder.clone(),
+                _ => return Err(mismatch()),
+            },
+            ReadSource::Selected { part, reads } => match reads.0.get(read) {
+                Some(ReadRequest::Remainder(_, path, omitted)) => remainder(part, path, omitted),
+                _ => return Err(mismatch()),
+            },
+            ReadSource::Entries { .. } | ReadSource::Values { .. } => return Err(mismatch()),
         };
-        let Some(remainder) = loaded.remainder(first + read)? else {
+        let Some(remainder) = remainder else {
             out.extend_from_slice(NULL);
             return Ok(());
         };
         let written = request_budget.budget().response_text();
         remainder.write_json(out, written).await
     }
+}
+
+fn answer_in(answers: &[Result<Answer>], read: usize) -> Result<&Answer> {
+    let answer = answers.get(read).ok_or_else(mismatch)?;
+    answer.as_ref().map_err(Clone::clone)
+}
+
+fn value_in(answers: &[Result<Answer>], read: usize) -> Result<Option<&Value>> {
+    match answer_in(answers, read)? {
+        Answer::Value(value) => Ok(value.as_ref()),
+        Answer::Remainder(_) | Answer::Version(_) => Err(mismatch()),
+    }
+}
+
+/// The value at a path below a whole value, without parts. The paths of the parts begin at the whole
+/// value, too.
+pub(super) fn remainder(whole: &Value, path: &Path, omitted: &[Path]) -> Option<Remainder> {
+    let part = whole.at(path)?;
+    let omitted = omitted.iter().filter_map(|omitted| omitted.below(path));
+    let omitted: Vec<Path> = omitted.collect();
+    part.without(&omitted)
 }
 
 /// What a read finds in a selected part.

@@ -1,19 +1,15 @@
-//! The pages of documents of a planned query: they are found before anything else is read.
+//! A page of documents, and what answers the reads of its elements.
 
 use std::sync::Arc;
 
-use futures::future::{BoxFuture, try_join_all};
-
-use super::arguments::PlanArguments;
-use super::bound::{Bound, BoundList, ListOf, request};
+use super::bound::{Scope, request};
 use crate::database::{BorrowedRequest, DocumentKey, ReadRequest, Value};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
-use crate::graphql::objects::documents::{DocumentsRequest, FoundDocuments, QueryPlanObject};
+use crate::graphql::objects::documents::{FoundDocuments, QueryPlanObject};
 use crate::graphql::objects::entry_reads::{EntryReads, EntryTexts};
 use crate::graphql::objects::page::PageInfo;
 use crate::limits::HELD_PER_READ;
-use crate::store::Read;
 
 /// The documents of a page, and what answers the reads of its elements.
 pub(crate) struct FoundPage {
@@ -35,6 +31,11 @@ pub(crate) enum ElementAnswers {
 }
 
 impl FoundPage {
+    /// Whether the documents are consecutive in the catalog.
+    pub(crate) fn is_in_a_row(&self) -> bool {
+        self.found.in_a_row
+    }
+
     /// The number of documents on all pages, if it is known.
     pub(crate) fn total_count(&self) -> Option<i32> {
         self.found.total_count
@@ -47,9 +48,9 @@ impl FoundPage {
     }
 
     /// Counts what the elements of the page take.
-    fn new(
+    pub(super) fn new(
         found: FoundDocuments,
-        list: &BoundList<'_>,
+        list: &Scope<'_>,
         request_budget: &RequestBudget,
     ) -> Result<Self> {
         let rows = found.rows.len();
@@ -86,7 +87,11 @@ impl FoundPage {
     }
 
     /// Adds the reads of the elements to those of the request.
-    fn request<'r>(&'r self, list: &'r BoundList<'_>, requested: &mut Vec<BorrowedRequest<'r>>) {
+    pub(super) fn request<'r>(
+        &'r self,
+        list: &'r Scope<'_>,
+        requested: &mut Vec<BorrowedRequest<'r>>,
+    ) {
         if matches!(self.answers, ElementAnswers::Reads(_)) {
             for document in &self.documents {
                 let reads = list.reads.0.iter();
@@ -97,104 +102,10 @@ impl FoundPage {
 }
 
 /// The places that a read of one element reads.
-fn places<D, P>(read: &ReadRequest<D, P>) -> usize {
+pub(super) fn places<D, P>(read: &ReadRequest<D, P>) -> usize {
     match read {
         ReadRequest::Value(..) => 1,
         ReadRequest::Remainder(_, _, omitted) => 1 + omitted.len(),
         ReadRequest::Version(_) => 0,
     }
-}
-
-/// The pages of a bound plan, by the numbers of their lists; none for lists of another kind.
-#[derive(Default)]
-pub(crate) struct FoundPages(Vec<Option<FoundPage>>);
-
-impl FoundPages {
-    /// Finds all pages. None if the general executor must run the query; nothing is read then.
-    ///
-    /// # Errors
-    /// The position of the field that failed, and its error, as
-    /// [`DocumentsRequest::search`](crate::graphql::objects::documents::DocumentsRequest::search).
-    pub(super) async fn find(
-        bound: &Bound<'_>,
-        arguments: PlanArguments<'_>,
-        read: &dyn Read,
-        request_budget: &RequestBudget,
-    ) -> Result<Option<Self>, (usize, Error)> {
-        // All arguments are read before the first search, so that no search is abandoned.
-        let requests = bound.lists.iter().map(|list| match &list.of {
-            ListOf::Documents {
-                arguments: named,
-                total,
-            } => Some(Some((arguments.documents(named)?, *total))),
-            ListOf::Selected(_) => Some(None),
-        });
-        let Some(requests) = requests.collect::<Option<Vec<_>>>() else {
-            return Ok(None);
-        };
-        // Boxed, because the futures are large and are moved.
-        let lists = bound.lists.iter().zip(requests);
-        let found = lists.map(|(list, request)| -> BoxFuture<'_, _> {
-            Box::pin(async move {
-                let Some((request, total)) = request else {
-                    return Ok(None);
-                };
-                let found = find(list, request, total, read, request_budget).await;
-                found.map(Some).map_err(|error| (list.position, error))
-            })
-        });
-        let mut pages = try_join_all(found).await?;
-        let mut next = bound.reads.0.len();
-        for (page, list) in pages.iter_mut().zip(&bound.lists) {
-            if let Some(page) = page
-                && let ElementAnswers::Reads(first) = &mut page.answers
-            {
-                *first = next;
-                next += page.documents.len() * list.reads.0.len();
-            }
-        }
-        Ok(Some(Self(pages)))
-    }
-
-    /// The page with this number.
-    pub(crate) fn page(&self, list: usize) -> Option<&FoundPage> {
-        self.0.get(list)?.as_ref()
-    }
-
-    /// Whether a page has no document.
-    pub(crate) fn has_empty(&self) -> bool {
-        let mut pages = self.0.iter().flatten();
-        pages.any(|page| page.documents.is_empty())
-    }
-
-    /// All reads of the request: those that are known before, and those of the elements of pages.
-    pub(crate) fn requested<'r>(&'r self, bound: &'r Bound<'_>) -> Vec<BorrowedRequest<'r>> {
-        let mut requested = bound.requested();
-        for (page, list) in self.0.iter().zip(&bound.lists) {
-            if let Some(page) = page {
-                page.request(list, &mut requested);
-            }
-        }
-        requested
-    }
-
-    /// Whether all reads are of documents that are consecutive in the catalog.
-    pub(crate) fn is_in_a_row(&self, bound: &Bound<'_>) -> bool {
-        match &self.0[..] {
-            [Some(page)] => bound.reads.0.is_empty() && page.found.in_a_row,
-            _ => false,
-        }
-    }
-}
-
-/// Finds the page of one list.
-async fn find(
-    list: &BoundList<'_>,
-    request: DocumentsRequest,
-    total: bool,
-    read: &dyn Read,
-    request_budget: &RequestBudget,
-) -> Result<FoundPage> {
-    let found = request.search(read, request_budget, total).await?;
-    FoundPage::new(found, list, request_budget)
 }

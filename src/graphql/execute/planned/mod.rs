@@ -1,7 +1,7 @@
-//! Executes queries whose reads are all known in advance: documents and entities, parts of them that
-//! are read by path, pages of documents, and parts that a JSONPath query selects. Such a query is
-//! planned once for each text, and written directly into the response. It finds its pages first, and
-//! then reads in one batch.
+//! Executes queries from plans: documents, entities and parts of them that are read by path, pages of
+//! documents and of children, parts that a JSONPath query selects, and lengths. Such a query is planned
+//! once for each text, and written directly into the response. It finds its pages of documents first,
+//! then reads in one batch, and then makes its other lookups, level by level.
 //!
 //! All other queries run in the general executor, `async_graphql`. It also runs queries with an
 //! invalid argument, which is found before anything is read. A query that has begun to read stays
@@ -11,9 +11,11 @@
 mod arguments;
 mod bind;
 mod bound;
+mod children;
 mod element;
 mod found;
 mod lists;
+mod rounds;
 mod selected;
 pub(crate) mod write;
 
@@ -23,7 +25,7 @@ use futures::future::BoxFuture;
 
 use arguments::PlanArguments;
 use bound::Bound;
-use found::FoundPages;
+use rounds::{Finder, FoundPages, Rounds};
 use write::PlanWriter;
 
 use crate::database::{AdjacentDocuments, Database, Loaded, read_requested};
@@ -57,10 +59,10 @@ async fn try_execute(
     let Some(bound) = bind::bind(plan, variables, request_budget)? else {
         return Ok(None);
     };
-    if !bound.lists.is_empty() {
+    if !bound.lookups.is_empty() {
         // Boxed, so that it does not enlarge the futures of queries without lists.
         let read = database.metered_snapshot(request_budget.budget()).await?;
-        let executed: BoxFuture<'_, Result<Option<WrittenResponse>>> = Box::pin(execute_lists(
+        let executed: BoxFuture<'_, Result<Option<WrittenResponse>>> = Box::pin(execute_lookups(
             &bound,
             PlanArguments(variables),
             &*read,
@@ -77,22 +79,27 @@ async fn try_execute(
     };
     let writer = PlanWriter {
         bound: &bound,
-        pages: &FoundPages::default(),
+        rounds: &Rounds::root(),
         loaded: &loaded,
-        read: None,
         request_budget,
     };
     writer.write().await.map(Some)
 }
 
-/// Executes a bound plan that has lists.
-async fn execute_lists(
+/// Executes a bound plan that has lookups.
+async fn execute_lookups(
     bound: &Bound<'_>,
     arguments: PlanArguments<'_>,
     read: &dyn Read,
     request_budget: &RequestBudget,
 ) -> Result<Option<WrittenResponse>> {
-    let pages = match FoundPages::find(bound, arguments, read, request_budget).await {
+    let finder = Finder {
+        bound,
+        arguments,
+        read,
+        request_budget,
+    };
+    let pages = match FoundPages::find(&finder).await {
         Ok(Some(pages)) => pages,
         Ok(None) => return Ok(None),
         // A search can be long, so it is not repeated only to fail again.
@@ -111,11 +118,12 @@ async fn execute_lists(
         [] => Loaded::default(),
         requested => read_requested(from, requested, &request_budget.memory).await,
     };
+    let mut rounds = Rounds::new(bound, &pages);
+    rounds.find(&finder, &loaded).await?;
     let writer = PlanWriter {
         bound,
-        pages: &pages,
+        rounds: &rounds,
         loaded: &loaded,
-        read: Some(read),
         request_budget,
     };
     writer.write().await.map(Some)

@@ -1,21 +1,25 @@
-//! Evaluates the JSONPath queries of a planned query on what was read.
+//! Evaluates the JSONPath queries of a planned query, and lengths, on what was read.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
 
 use futures::future::BoxFuture;
 
-use super::bound::{Bound, SelectedParts};
+use super::bound::{ReadAt, SelectedParts};
+use super::element::Element;
+use super::rounds::{Finder, ValuePlace};
 use crate::database::{
-    Answer, DocumentKey, Loaded, PartReads, QuerySelection, ReadRequest, Value, load,
+    self, Answer, DocumentKey, Extent, PartReads, QuerySelection, ReadRequest, Value, load,
 };
+use crate::document::leaf::Kind;
+use crate::document::path::Path;
 use crate::error::Result;
-use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::session::mismatch;
 use crate::graphql::objects::located::check_selected;
+use crate::graphql::scalars::types::JsonPath;
 use crate::limits::HELD_PER_READ;
-use crate::store::Read;
 
 /// Selects the parts. Reads further parts if the first reads return lengths of arrays.
 ///
@@ -23,59 +27,109 @@ use crate::store::Read;
 /// As [`QuerySelection::read`]. `TOO_COMPLEX`: too many parts are selected.
 pub(super) async fn select(
     of: &SelectedParts<'_>,
-    bound: &Bound<'_>,
-    loaded: &Loaded<'_>,
-    read: &dyn Read,
-    request_budget: &RequestBudget,
+    element: &Element<'_>,
+    (document, path): (&Arc<DocumentKey>, &Path),
+    finder: &Finder<'_>,
 ) -> Result<QuerySelection> {
-    let document = Arc::new(bound.documents[of.document].clone().into_owned());
+    let budget = finder.request_budget.budget();
+    let query = if of.query.has_regexps() {
+        let text = JsonPath(of.query.text().to_owned());
+        Cow::Owned(text.query(budget).await?)
+    } else {
+        Cow::Borrowed(&of.query)
+    };
     let is_first = AtomicBool::new(true);
     let parts = |parts: PartReads| -> BoxFuture<'_, Result<Vec<Option<Value>>>> {
         if is_first.swap(false, Relaxed) {
-            let parts = of.first_parts(&document, loaded);
+            let parts = of.reads.iter().map(|(read, extent)| {
+                let part = element.part(*read, document)?;
+                Ok(part.and_then(|part| part.narrowed(*extent)))
+            });
+            let parts = parts.collect();
             return Box::pin(async { parts });
         }
-        Box::pin(of.further_parts(parts, &document, read, request_budget))
+        Box::pin(further_parts(parts, of, element, (document, path), finder))
     };
-    let selection = QuerySelection::read(&of.query, request_budget.budget(), parts).await?;
-    check_selected(&of.query, selection.nodes().len())?;
+    let selection = QuerySelection::read(&query, budget, parts).await?;
+    check_selected(&query, selection.nodes().len())?;
     Ok(selection)
 }
 
-impl SelectedParts<'_> {
-    /// The parts that were read with the rest of the request.
-    fn first_parts(
-        &self,
-        document: &Arc<DocumentKey>,
-        loaded: &Loaded<'_>,
-    ) -> Result<Vec<Option<Value>>> {
-        let parts = self.reads.iter().map(|(read, extent)| {
-            let part = loaded.part(*read, document)?;
-            Ok(part.and_then(|part| part.narrowed(*extent)))
-        });
-        parts.collect()
+/// Parts that depend on the lengths of arrays. Reads those that no read of the element contains.
+async fn further_parts(
+    parts: PartReads,
+    of: &SelectedParts<'_>,
+    element: &Element<'_>,
+    (document, path): (&Arc<DocumentKey>, &Path),
+    finder: &Finder<'_>,
+) -> Result<Vec<Option<Value>>> {
+    let reads = &finder.bound.scopes[element.scope].reads;
+    let mut found = Vec::with_capacity(parts.len());
+    let (mut missing, mut requests) = (Vec::new(), Vec::new());
+    for (below, extent) in parts {
+        let at = of.of.path.join(&below);
+        let known = element.contained(reads, &of.of, &at, document)?;
+        if known.is_none() {
+            missing.push(found.len());
+            let path = path.join(&below);
+            requests.push(ReadRequest::Value(document.clone(), path, extent));
+        }
+        found.push(known.flatten().and_then(|part| part.narrowed(extent)));
     }
+    if !requests.is_empty() {
+        for (at, value) in missing.into_iter().zip(values(requests, finder).await?) {
+            found[at] = value;
+        }
+    }
+    Ok(found)
+}
 
-    async fn further_parts(
-        &self,
-        parts: PartReads,
-        document: &Arc<DocumentKey>,
-        read: &dyn Read,
-        request_budget: &RequestBudget,
-    ) -> Result<Vec<Option<Value>>> {
-        request_budget.places(parts.len())?;
-        request_budget.memory.hold(parts.len() * HELD_PER_READ)?;
-        let requests = parts.into_iter().map(|(below, extent)| {
-            let path = self.path.join(&below);
-            ReadRequest::Value(document.clone(), path, extent)
-        });
-        let requests: Vec<ReadRequest> = requests.collect();
-        let requested: Vec<&ReadRequest> = requests.iter().collect();
-        let answers = load(read, &requested, &request_budget.memory).await;
-        let parts = answers.into_iter().map(|answer| match answer? {
-            Answer::Value(part) => Ok(part),
-            _ => Err(mismatch()),
-        });
-        parts.collect()
+/// Reads values, in one round.
+async fn values(requests: Vec<ReadRequest>, finder: &Finder<'_>) -> Result<Vec<Option<Value>>> {
+    let request_budget = finder.request_budget;
+    request_budget.places(requests.len())?;
+    request_budget.memory.hold(requests.len() * HELD_PER_READ)?;
+    let requested: Vec<&ReadRequest> = requests.iter().collect();
+    let answers = load(finder.read, &requested, &request_budget.memory).await;
+    let parts = answers.into_iter().map(|answer| match answer? {
+        Answer::Value(part) => Ok(part),
+        _ => Err(mismatch()),
+    });
+    parts.collect()
+}
+
+/// The length of an array, an object or a string. None for other values.
+///
+/// # Errors
+/// As [`database::length`], [`Value::elements`] and [`Value::characters`].
+pub(super) async fn length(
+    element: &Element<'_>,
+    (first, last): (ReadAt, ReadAt),
+    (document, at): (&Arc<DocumentKey>, &ValuePlace),
+    finder: &Finder<'_>,
+) -> Result<Option<u64>> {
+    let budget = finder.request_budget.budget();
+    let part = element.part(first.read, document)?.ok_or_else(mismatch)?;
+    match part.kind()? {
+        Kind::Array => {
+            let last = element.part(last.read, document)?.ok_or_else(mismatch)?;
+            last.elements().map(Some)
+        }
+        Kind::Object => {
+            finder.request_budget.places(1)?;
+            let members = database::length(finder.read, document, &at.place, budget);
+            members.await.map(Some)
+        }
+        Kind::String => {
+            let whole = if part.is_whole() {
+                part
+            } else {
+                let read = ReadRequest::Value(document.clone(), at.path.clone(), Extent::Whole);
+                let whole = values(vec![read], finder).await?.pop();
+                whole.flatten().ok_or_else(mismatch)?
+            };
+            budget.compute(|steps| whole.characters(steps)).await
+        }
+        Kind::Number | Kind::Boolean | Kind::Null => Ok(None),
     }
 }

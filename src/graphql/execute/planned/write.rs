@@ -2,11 +2,12 @@
 
 use async_graphql::{PathSegment, ServerError};
 
-use super::bound::{Bound, BoundList, ListOf, PositionKind, ResponsePosition, ResponseStep};
+use super::bound::{Bound, DocumentAt, PositionKind, ROOT, ReadAt, ResponsePosition, ResponseStep};
+use super::children::FoundChildren;
 use super::element::{Element, NULL};
-use super::found::{FoundPage, FoundPages};
-use super::selected::select;
-use crate::database::{Loaded, QuerySelection};
+use super::found::FoundPage;
+use super::rounds::{Found, Instance, Rounds};
+use crate::database::{DocumentKey, Loaded};
 use crate::document::json::write_string;
 use crate::document::path::{Place, Segment};
 use crate::error::{Error, Result};
@@ -15,7 +16,6 @@ use crate::graphql::context::session::mismatch;
 use crate::graphql::prepare::plan::PageField;
 use crate::graphql::response::write::server_error;
 use crate::graphql::scalars::node_id;
-use crate::store::Read;
 
 /// The data of the response, and its errors. Failed fields are null.
 pub(crate) struct WrittenResponse {
@@ -29,9 +29,13 @@ pub(crate) struct WrittenResponse {
 impl WrittenResponse {
     /// The response if the non-nullable root field at this position fails.
     pub(crate) fn failed(bound: &Bound<'_>, error: &Error, position: usize) -> Self {
+        Self::without_data(vec![located(error, &bound.positions, position, |_| 0)])
+    }
+
+    fn without_data(errors: Vec<ServerError>) -> Self {
         Self {
             data: b"{\"data\":null".to_vec(),
-            errors: vec![located(error, &bound.positions, position, 0)],
+            errors,
             may_be_empty: true,
         }
     }
@@ -40,18 +44,16 @@ impl WrittenResponse {
 /// What the response is written from.
 pub(crate) struct PlanWriter<'a> {
     pub(crate) bound: &'a Bound<'a>,
-    pub(crate) pages: &'a FoundPages,
+    pub(crate) rounds: &'a Rounds<'a>,
     pub(crate) loaded: &'a Loaded<'a>,
-    /// For JSONPath queries that read the lengths of arrays first; none without JSONPath queries.
-    pub(crate) read: Option<&'a dyn Read>,
     pub(crate) request_budget: &'a RequestBudget,
 }
 
-/// The list that is being written.
-struct CurrentList<'a> {
-    list: usize,
-    elements: ListElements<'a>,
-    /// The current element, and the number of elements.
+/// The element whose steps are executed: the root, or the current one of a list.
+struct Frame<'a> {
+    element: Element<'a>,
+    /// The number of the instance that has the element, of the element, and of all elements.
+    instance: usize,
     at: usize,
     count: usize,
     /// The steps of one element.
@@ -59,10 +61,26 @@ struct CurrentList<'a> {
     end: usize,
 }
 
+/// The frames of the current step, from the root to the innermost list.
+struct Frames<'a>(Vec<Frame<'a>>);
+
+impl<'a> Frames<'a> {
+    /// The innermost frame with an element of this scope.
+    fn of(&self, scope: usize) -> Result<&Frame<'a>> {
+        let mut frames = self.0.iter().rev();
+        let frame = frames.find(|frame| frame.element.scope == scope);
+        frame.ok_or_else(mismatch)
+    }
+
+    fn element(&self, scope: usize) -> Result<&Element<'a>> {
+        Ok(&self.of(scope)?.element)
+    }
+}
+
 /// The objects whose steps are being executed, from the outermost one. Each can be null.
 struct OpenObjects {
     objects: Vec<OpenObject>,
-    /// Whether a list can fail. Otherwise the objects are not needed.
+    /// Whether a field that cannot be null can fail. Otherwise the objects are not needed.
     needed: bool,
 }
 
@@ -72,25 +90,15 @@ struct OpenObject {
     end: usize,
     /// The length of the response before the object.
     written: usize,
+    /// The number of frames around the object.
+    frames: usize,
 }
 
 impl OpenObjects {
-    fn new(bound: &Bound<'_>) -> Self {
-        let can_fail = |list: &BoundList<'_>| matches!(list.of, ListOf::Selected(_));
-        Self {
-            objects: Vec::new(),
-            needed: bound.lists.iter().any(can_fail),
-        }
-    }
-
-    fn push(&mut self, begin: usize, end: usize, written: usize) {
+    fn push(&mut self, object: OpenObject) {
         if self.needed {
-            self.close(begin);
-            self.objects.push(OpenObject {
-                begin,
-                end,
-                written,
-            });
+            self.close(object.begin);
+            self.objects.push(object);
         }
     }
 
@@ -107,35 +115,46 @@ impl OpenObjects {
     }
 }
 
-enum ListElements<'a> {
-    Page(&'a FoundPage),
-    Selected(QuerySelection),
+/// A failed step.
+enum Failure {
+    /// The field at this position can be null.
+    Nullable(Error, usize),
+    /// The field at this position cannot be null, so the object that has it is null.
+    Required(Error, usize),
 }
 
 impl<'a> PlanWriter<'a> {
     /// Writes the response. Yields to the scheduler while it writes large values.
     ///
     /// # Errors
-    /// The error of a non-nullable field. An exceeded limit of the budget.
+    /// An exceeded limit of the budget, which is not an error of a field.
     pub(crate) async fn write(&self) -> Result<WrittenResponse> {
         let steps = &self.bound.steps;
         let mut out = Vec::with_capacity(8 * steps.len() + 64);
         let mut errors = Vec::new();
-        let mut element = Element::outside(self.bound, self.loaded);
-        let mut current: Option<CurrentList<'a>> = None;
-        let mut open = OpenObjects::new(self.bound);
-        let mut may_be_empty = self.pages.has_empty();
+        let mut frames = Frames(vec![Frame {
+            element: Element::root(self.loaded),
+            instance: ROOT,
+            at: 0,
+            count: 1,
+            begin: 0,
+            end: usize::MAX,
+        }]);
+        let mut open = OpenObjects {
+            objects: Vec::new(),
+            needed: self
+                .bound
+                .lookups
+                .iter()
+                .any(|lookup| lookup.scope != ROOT || lookup.can_fail()),
+        };
+        let mut may_be_empty = self.rounds.has_empty();
         let (mut at, mut written) = (0, 0);
         loop {
-            if let Some(list) = &mut current
-                && at == list.end
+            if let Some(frame) = frames.0.last()
+                && at == frame.end
             {
-                if let Some(next) = self.next_element(&mut out, list)? {
-                    (at, element) = (list.begin, next);
-                } else {
-                    element = Element::outside(self.bound, self.loaded);
-                    current = None;
-                }
+                at = self.next_element(&mut out, &mut frames)?;
                 continue;
             }
             let Some(step) = steps.get(at) else { break };
@@ -146,7 +165,7 @@ impl<'a> PlanWriter<'a> {
             at += 1;
             self.request_budget.budget().check_response(out.len())?;
             let before = out.len();
-            let (error, position) = match step {
+            let failure = match step {
                 ResponseStep::Text(text) => {
                     out.extend_from_slice(text);
                     continue;
@@ -155,9 +174,14 @@ impl<'a> PlanWriter<'a> {
                     read,
                     position,
                     end,
-                } => match element.kind(*read) {
+                } => match frames.element(read.scope)?.kind(read.read) {
                     Ok(Some(_)) => {
-                        open.push(at - 1, *end, before);
+                        open.push(OpenObject {
+                            begin: at - 1,
+                            end: *end,
+                            written: before,
+                            frames: frames.0.len(),
+                        });
                         out.push(b'{');
                         continue;
                     }
@@ -169,48 +193,59 @@ impl<'a> PlanWriter<'a> {
                     }
                     Err(error) => {
                         at = *end;
-                        (error, *position)
+                        Failure::Nullable(error, *position)
                     }
                 },
-                ResponseStep::Value { position, .. }
-                | ResponseStep::Picked { position, .. }
-                | ResponseStep::Remainder { position, .. }
-                | ResponseStep::Version { position, .. } => {
-                    match self.json(&mut out, step, &element).await {
-                        Ok(()) => continue,
-                        Err(error) => (error, *position),
-                    }
-                }
-                ResponseStep::Elements { list, end } => {
-                    let list = match Box::pin(self.list(*list, at, *end)).await {
-                        Ok(list) => list,
-                        // A list cannot be null, so the object that has it is.
-                        Err(error) => {
-                            let object = open.around(at - 1).ok_or(error.clone())?;
-                            let position = self.bound.lists[*list].position;
-                            errors.push(self.failed(&error, position, None)?);
-                            write_null(&mut out, object.written);
-                            at = object.end;
-                            continue;
-                        }
-                    };
-                    out.push(b'[');
-                    if list.count == 0 {
-                        out.push(b']');
-                        at = *end;
-                    } else {
-                        element = self.element(&list)?;
-                        current = Some(list);
-                    }
+                ResponseStep::Elements { lookup, end } => {
+                    at = self.elements(&mut out, &mut frames, *lookup, (at, *end))?;
                     continue;
                 }
+                ResponseStep::Value { .. }
+                | ResponseStep::Picked { .. }
+                | ResponseStep::Remainder { .. }
+                | ResponseStep::Version { .. }
+                | ResponseStep::Length { .. } => {
+                    let (written, position) = self.json(&mut out, step, &frames).await;
+                    match written {
+                        Ok(()) => continue,
+                        Err(error) => Failure::Nullable(error, position),
+                    }
+                }
+                ResponseStep::Kind { read, position } => {
+                    match frames.element(read.scope)?.kind(read.read) {
+                        Ok(kind) => {
+                            write_string(&mut out, kind.ok_or_else(mismatch)?.name());
+                            continue;
+                        }
+                        Err(error) => Failure::Required(error, *position),
+                    }
+                }
+                ResponseStep::Found { lookup, position } => {
+                    match &self.instance(&frames, *lookup)?.1.found {
+                        Ok(_) => continue,
+                        Err(error) => Failure::Required(error.clone(), *position),
+                    }
+                }
                 step => {
-                    self.identity(&mut out, step, &element, current.as_ref())?;
+                    self.identity(&mut out, step, &frames)?;
                     continue;
                 }
             };
-            errors.push(self.failed(&error, position, current.as_ref())?);
-            write_null(&mut out, before);
+            match failure {
+                Failure::Nullable(error, position) => {
+                    errors.push(self.failed(&error, position, &frames)?);
+                    write_null(&mut out, before);
+                }
+                Failure::Required(error, position) => {
+                    errors.push(self.failed(&error, position, &frames)?);
+                    let Some(object) = open.around(at - 1) else {
+                        return Ok(WrittenResponse::without_data(errors));
+                    };
+                    write_null(&mut out, object.written);
+                    frames.0.truncate(object.frames);
+                    at = object.end;
+                }
+            }
         }
         Ok(WrittenResponse {
             data: out,
@@ -219,151 +254,201 @@ impl<'a> PlanWriter<'a> {
         })
     }
 
-    /// Goes to the next element of a list, or ends the list.
-    fn next_element(
+    /// Begins a list. Returns the next step.
+    fn elements(
         &self,
         out: &mut Vec<u8>,
-        list: &mut CurrentList<'a>,
-    ) -> Result<Option<Element<'a>>> {
-        list.at += 1;
-        if list.at == list.count {
+        frames: &mut Frames<'a>,
+        lookup: usize,
+        (begin, end): (usize, usize),
+    ) -> Result<usize> {
+        let (instance, Instance { found, .. }) = self.instance(frames, lookup)?;
+        let count = found.as_ref().map_or(0, Found::count);
+        out.push(b'[');
+        if count == 0 {
             out.push(b']');
-            return Ok(None);
+            return Ok(end);
         }
-        out.push(b',');
-        self.element(list).map(Some)
-    }
-
-    /// The error of a nullable field, outside a list or in its current element.
-    ///
-    /// # Errors
-    /// An exceeded limit of the budget, which is not an error of the field.
-    fn failed(
-        &self,
-        error: &Error,
-        position: usize,
-        list: Option<&CurrentList<'_>>,
-    ) -> Result<ServerError> {
-        self.request_budget.check()?;
-        let number = list.map_or(0, |list| list.at);
-        Ok(located(error, &self.bound.positions, position, number))
-    }
-
-    /// Begins a list whose elements have these steps.
-    async fn list(&self, list: usize, begin: usize, end: usize) -> Result<CurrentList<'a>> {
-        let bound = &self.bound.lists[list];
-        let (elements, count) = match &bound.of {
-            ListOf::Documents { .. } => {
-                let page = self.pages.page(list).ok_or_else(mismatch)?;
-                (ListElements::Page(page), page.documents.len())
-            }
-            ListOf::Selected(parts) => {
-                let read = self.read.ok_or_else(mismatch)?;
-                let request_budget = self.request_budget;
-                let selection =
-                    select(parts, self.bound, self.loaded, read, request_budget).await?;
-                let count = selection.nodes().len();
-                let fields = count.saturating_mul(bound.fields.max(1));
-                request_budget.fields(fields)?;
-                (ListElements::Selected(selection), count)
-            }
-        };
-        Ok(CurrentList {
-            list,
-            elements,
+        frames.0.push(Frame {
+            element: self.element((instance, 0))?,
+            instance,
             at: 0,
             count,
             begin,
             end,
-        })
+        });
+        Ok(begin)
     }
 
-    /// The current element of a list.
-    fn element(&self, list: &CurrentList<'a>) -> Result<Element<'a>> {
-        Ok(match &list.elements {
-            ListElements::Page(page) => {
-                Element::of_page(self.bound, self.loaded, (list.list, *page), list.at)
-            }
-            ListElements::Selected(selection) => {
-                let node = selection.nodes().get(list.at).ok_or_else(mismatch)?;
-                let part = selection.value(node).ok_or_else(mismatch)?;
-                Element::selected(self.bound, list.list, part)
-            }
-        })
+    /// Goes to the next element of the innermost list, or ends the list. Returns the next step.
+    fn next_element(&self, out: &mut Vec<u8>, frames: &mut Frames<'a>) -> Result<usize> {
+        let frame = frames.0.last_mut().ok_or_else(mismatch)?;
+        frame.at += 1;
+        if frame.at < frame.count {
+            out.push(b',');
+            frame.element = self.element((frame.instance, frame.at))?;
+            return Ok(frame.begin);
+        }
+        out.push(b']');
+        let end = frame.end;
+        frames.0.pop();
+        Ok(end)
     }
 
-    /// Writes a step that is part of every object: a text, or what identifies an object.
+    fn element(&self, element: (usize, usize)) -> Result<Element<'a>> {
+        self.rounds.element(self.bound, self.loaded, element)
+    }
+
+    /// What a lookup found for the current element, and its number.
+    fn instance(&self, frames: &Frames<'a>, lookup: usize) -> Result<(usize, &'a Instance<'a>)> {
+        let lookup = &self.bound.lookups[lookup];
+        let frame = frames.of(lookup.scope)?;
+        let instance = self.rounds.instance(lookup, (frame.instance, frame.at))?;
+        Ok((instance, &self.rounds.0[instance]))
+    }
+
+    /// The error of a field.
+    ///
+    /// # Errors
+    /// An exceeded limit of the budget, which is not an error of the field.
+    fn failed(&self, error: &Error, position: usize, frames: &Frames<'_>) -> Result<ServerError> {
+        self.request_budget.check()?;
+        let element = |scope| frames.of(scope).map_or(0, |frame| frame.at);
+        Ok(located(error, &self.bound.positions, position, element))
+    }
+
+    /// Writes a step that is part of every object: what identifies an object, or a field of a page.
     fn identity(
         &self,
         out: &mut Vec<u8>,
         step: &ResponseStep<'_>,
-        element: &Element<'_>,
-        list: Option<&CurrentList<'_>>,
+        frames: &Frames<'a>,
     ) -> Result<()> {
         match step {
             ResponseStep::List(values) => {
                 self.request_budget.fields(*values)?;
                 out.push(b'[');
             }
-            ResponseStep::Kind(read) => {
-                let kind = element.kind(*read)?.ok_or_else(mismatch)?;
-                write_string(out, kind.name());
-            }
-            ResponseStep::Path(read) => place(out, &element.place(*read)?),
+            ResponseStep::Path(read) => place(out, &placed(frames, *read)?),
             ResponseStep::DocumentId(document) => {
-                write_string(out, &node_id::of_document(element.document(*document)));
+                write_string(
+                    out,
+                    &node_id::of_document(self.document(frames, *document)?),
+                );
             }
             ResponseStep::Key(document) => {
-                write_string(out, &element.document(*document).id.to_string());
+                write_string(out, &self.document(frames, *document)?.id.to_string());
             }
             ResponseStep::Collection(document) => {
-                write_string(out, &element.document(*document).collection);
+                write_string(out, &self.document(frames, *document)?.collection);
             }
             ResponseStep::SubdocumentId { document, read } => {
-                let id =
-                    node_id::of_subdocument(element.document(*document), &element.place(*read)?);
+                let document = self.document(frames, *document)?;
+                let id = node_id::of_subdocument(document, &placed(frames, *read)?);
                 write_string(out, &id);
             }
-            ResponseStep::Cursor => {
-                let cursor = list.and_then(|list| match &list.elements {
-                    ListElements::Page(page) => page.cursor(list.at),
-                    ListElements::Selected(_) => None,
-                });
+            ResponseStep::Cursor(scope) => {
+                let frame = frames.of(*scope)?;
+                let cursor = match &self.rounds.0[frame.instance].found {
+                    Ok(Found::Page(page)) => page.cursor(frame.at),
+                    Ok(Found::Children { found, .. }) => found.cursor(frame.at),
+                    _ => None,
+                };
                 write_string(out, &cursor.ok_or_else(mismatch)?);
             }
-            ResponseStep::OfPage(page, field) => {
-                of_page(out, self.pages.page(*page).ok_or_else(mismatch)?, *field);
+            ResponseStep::OfPage(lookup, field) => {
+                let (_, Instance { found, .. }) = self.instance(frames, *lookup)?;
+                match found {
+                    Ok(Found::Page(page)) => of_page(out, page, *field),
+                    Ok(Found::Children { found, .. }) => of_children(out, found, *field),
+                    _ => return Err(mismatch()),
+                }
             }
             _ => return Err(mismatch()),
         }
         Ok(())
     }
 
-    /// Writes a step that can fail by itself.
+    fn document<'f>(&self, frames: &'f Frames<'a>, document: DocumentAt) -> Result<&'f DocumentKey>
+    where
+        'a: 'f,
+    {
+        match document {
+            DocumentAt::Bound(number) => Ok(&self.bound.documents[number]),
+            DocumentAt::Element(scope) => frames.element(scope)?.document.ok_or_else(mismatch),
+        }
+    }
+
+    /// Writes a step that can fail by itself. Returns the position of the field, too.
     async fn json(
         &self,
         out: &mut Vec<u8>,
         step: &ResponseStep<'_>,
-        element: &Element<'_>,
-    ) -> Result<()> {
+        frames: &Frames<'a>,
+    ) -> (Result<()>, usize) {
         let request_budget = self.request_budget;
         match step {
-            ResponseStep::Value { read, .. } => {
-                element.write_value(out, *read, request_budget).await
+            ResponseStep::Value { read, position } => {
+                let written = match frames.element(read.scope) {
+                    Ok(element) => element.write_value(out, read.read, request_budget).await,
+                    Err(error) => Err(error),
+                };
+                (written, *position)
             }
-            ResponseStep::Version { read, .. } => element.write_version(out, *read),
-            ResponseStep::Picked { reads, above, .. } => {
-                request_budget.fields(reads.len())?;
-                let parts = (&reads[..], *above);
-                element.write_picked(out, parts, request_budget).await
+            ResponseStep::Version { read, position } => {
+                let element = frames.element(read.scope);
+                let written = element.and_then(|element| element.write_version(out, read.read));
+                (written, *position)
             }
-            ResponseStep::Remainder { read, omitted, .. } => {
-                request_budget.fields(*omitted)?;
-                element.write_remainder(out, *read, request_budget).await
+            ResponseStep::Picked {
+                scope,
+                reads,
+                above,
+                position,
+            } => {
+                let picked = async {
+                    request_budget.fields(reads.len())?;
+                    let parts = (&reads[..], *above);
+                    let element = frames.element(*scope)?;
+                    element.write_picked(out, parts, request_budget).await
+                };
+                (picked.await, *position)
             }
-            _ => Err(mismatch()),
+            ResponseStep::Remainder {
+                read,
+                omitted,
+                position,
+            } => {
+                let remainder = async {
+                    request_budget.fields(*omitted)?;
+                    let element = frames.element(read.scope)?;
+                    element
+                        .write_remainder(out, read.read, request_budget)
+                        .await
+                };
+                (remainder.await, *position)
+            }
+            ResponseStep::Length { lookup, position } => {
+                let length = self.instance(frames, *lookup);
+                let length = length.and_then(|(_, instance)| match &instance.found {
+                    Ok(Found::Length(length)) => Ok(*length),
+                    Ok(_) => Err(mismatch()),
+                    Err(error) => Err(error.clone()),
+                });
+                // No document has as many children or characters as the maximum of `Int`.
+                let int = |length: u64| i32::try_from(length).unwrap_or(i32::MAX);
+                let written = length.map(|length| number(out, length.map(int)));
+                (written, *position)
+            }
+            _ => (Err(mismatch()), 0),
         }
     }
+}
+
+/// The place that a read found.
+fn placed(frames: &Frames<'_>, read: ReadAt) -> Result<Place> {
+    let place = frames.element(read.scope)?.place(read.read)?;
+    place.ok_or_else(mismatch)
 }
 
 /// The number of steps between checks of the time limit.
@@ -385,6 +470,18 @@ fn of_page(out: &mut Vec<u8>, page: &FoundPage, field: PageField) {
         PageField::Covered => boolean(out, plan.covered),
         PageField::Returned => number(out, Some(plan.returned)),
         PageField::TotalCountReason => string(out, plan.total_count_reason),
+    }
+}
+
+/// Writes a field of a page of children.
+fn of_children(out: &mut Vec<u8>, page: &FoundChildren, field: PageField) {
+    let cursor = |child: Option<usize>| child.and_then(|child| page.cursor(child));
+    match field {
+        PageField::HasNextPage => boolean(out, page.has_next_page),
+        PageField::HasPreviousPage => boolean(out, page.has_previous_page),
+        PageField::StartCursor => string(out, cursor(Some(0)).as_deref()),
+        PageField::EndCursor => string(out, cursor(page.page.len().checked_sub(1)).as_deref()),
+        _ => out.extend_from_slice(NULL),
     }
 }
 
@@ -421,13 +518,13 @@ fn place(out: &mut Vec<u8>, place: &Place) {
     out.push(b']');
 }
 
-/// Converts an error, with its location in the query and its path in the response. `element` is the
-/// number of the current element.
+/// Converts an error, with its location in the query and its path in the response. `element` returns
+/// the number of the current element of a scope.
 fn located(
     error: &Error,
     positions: &[ResponsePosition<'_>],
     position: usize,
-    element: usize,
+    element: impl Fn(usize) -> usize,
 ) -> ServerError {
     let mut told = server_error(error);
     let mut at = Some(position);
@@ -440,7 +537,7 @@ fn located(
                 PathSegment::Field(selected.key.to_string())
             }
             PositionKind::Element(index) => PathSegment::Index(index),
-            PositionKind::CurrentElement => PathSegment::Index(element),
+            PositionKind::CurrentElement(scope) => PathSegment::Index(element(scope)),
         });
         at = around;
     }

@@ -1,0 +1,77 @@
+//! A page of the children of a value.
+
+use std::sync::Arc;
+
+use crate::database::{Child, ChildBounds, Children, ChildrenPage, DocumentKey, children};
+use crate::document::path::Place;
+use crate::error::Result;
+use crate::graphql::context::request_budget::RequestBudget;
+use crate::graphql::objects::page::{AskedPage, PageBounds, decode_cursor, digest, encode_cursor};
+use crate::store::Read;
+
+/// The arguments of a field `children`.
+#[derive(Default)]
+pub(crate) struct ChildrenRequest {
+    pub(crate) page: AskedPage,
+    pub(crate) within: ChildBounds,
+}
+
+/// A page of children, and whether there are more after and before it.
+pub(crate) struct FoundChildren {
+    pub(crate) page: Vec<Child>,
+    pub(crate) has_next_page: bool,
+    pub(crate) has_previous_page: bool,
+    /// Binds cursors to the place and the bounds.
+    digest: u64,
+}
+
+impl FoundChildren {
+    /// Reads the page.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the page arguments contradict each other, or a cursor is of another query. As
+    /// [`children`] and [`RequestBudget::places`].
+    pub(crate) async fn read(
+        read: &dyn Read,
+        (document, place): (&Arc<DocumentKey>, &Place),
+        request: ChildrenRequest,
+        request_budget: &RequestBudget,
+    ) -> Result<Self> {
+        let ChildrenRequest { page, within } = request;
+        let PageBounds {
+            size,
+            backward,
+            cursor,
+            cursor_argument,
+        } = page.bounds("children")?;
+        let digest = digest(document, place, &within)?;
+        let began = cursor.is_some();
+        let from = cursor.map(|cursor| decode_cursor(&cursor, digest, cursor_argument));
+        let page = ChildrenPage {
+            size,
+            backward,
+            from: from.transpose()?,
+            within,
+        };
+        request_budget.places(1)?;
+        let found = children(read, document, place, &page, &request_budget.memory).await?;
+        let Children { page, more } = found;
+        let (has_next_page, has_previous_page) = if backward {
+            (began, more)
+        } else {
+            (more, began)
+        };
+        Ok(Self {
+            page,
+            has_next_page,
+            has_previous_page,
+            digest,
+        })
+    }
+
+    /// The cursor of a child.
+    pub(crate) fn cursor(&self, child: usize) -> Option<String> {
+        let child = self.page.get(child)?;
+        Some(encode_cursor(self.digest, &child.segment))
+    }
+}

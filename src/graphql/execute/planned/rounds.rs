@@ -1,0 +1,481 @@
+//! Executes the lookups of a bound plan, level by level. A level has the lookups of all elements that
+//! the level before found. Its lookups are made concurrently, and then the reads of what they found
+//! in one round.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use futures::future::{BoxFuture, try_join_all};
+use futures::stream::{self, StreamExt as _};
+
+use super::arguments::PlanArguments;
+use super::bound::{Bound, DocumentAt, Lookup, LookupOf, ROOT, Scope, ValueAt};
+use super::children::FoundChildren;
+use super::element::{Element, remainder};
+use super::found::{ElementAnswers, FoundPage, places};
+use super::selected::{length, select};
+use crate::database::{
+    Answer, BorrowedRequest, DocumentKey, Extent, Loaded, QuerySelection, ReadRequest, Value, load,
+};
+use crate::document::path::{Path, Place};
+use crate::error::{Error, Result};
+use crate::graphql::context::request_budget::RequestBudget;
+use crate::graphql::context::session::mismatch;
+use crate::limits::{HELD_PER_READ, PAGES_AT_ONCE};
+use crate::store::Read;
+
+/// What one lookup found for one element of its scope.
+pub(crate) struct Instance<'a> {
+    /// The element for which the lookup was made: its instance, and its number there.
+    pub(super) around: (usize, usize),
+    /// The number of the lookup. None for the root, which has one element.
+    lookup: Option<usize>,
+    pub(super) found: Result<Found<'a>>,
+    /// For each lookup of the elements' scope, the number of the instance for the first element. Those
+    /// of the other elements follow.
+    lookups: Vec<usize>,
+}
+
+pub(crate) enum Found<'a> {
+    Root,
+    Page(&'a FoundPage),
+    Selected(QuerySelection),
+    Children {
+        found: FoundChildren,
+        /// The answers to the reads of all children.
+        answers: Vec<Result<Answer>>,
+    },
+    Length(Option<u64>),
+    /// Nothing is stored at the place whose lookup this is.
+    Nothing,
+}
+
+impl Found<'_> {
+    /// The number of elements.
+    pub(super) fn count(&self) -> usize {
+        match self {
+            Self::Root => 1,
+            Self::Page(page) => page.documents.len(),
+            Self::Selected(selection) => selection.nodes().len(),
+            Self::Children { found, .. } => found.page.len(),
+            Self::Length(_) | Self::Nothing => 0,
+        }
+    }
+}
+
+/// What all lookups of a plan found.
+pub(crate) struct Rounds<'a>(pub(super) Vec<Instance<'a>>);
+
+/// The pages of documents of a plan, by the numbers of their lookups. None for other lookups.
+pub(super) struct FoundPages(Vec<Option<FoundPage>>);
+
+/// Who makes the lookups, and from what.
+pub(super) struct Finder<'a> {
+    pub(super) bound: &'a Bound<'a>,
+    pub(super) arguments: PlanArguments<'a>,
+    pub(super) read: &'a dyn Read,
+    pub(super) request_budget: &'a RequestBudget,
+}
+
+impl FoundPages {
+    /// Finds the pages, which depend on no read. None if the general executor must run the query;
+    /// nothing is read then.
+    ///
+    /// # Errors
+    /// The position of the field that failed, and its error, as
+    /// [`DocumentsRequest::search`](crate::graphql::objects::documents::DocumentsRequest::search).
+    pub(super) async fn find(finder: &Finder<'_>) -> Result<Option<Self>, (usize, Error)> {
+        let bound = finder.bound;
+        // All arguments are read before the first search, so that no search is abandoned.
+        let mut requests = Vec::new();
+        for lookup in &bound.lookups {
+            requests.push(match &lookup.of {
+                LookupOf::Documents(arguments) => {
+                    let Some(request) = finder.arguments.documents(arguments) else {
+                        return Ok(None);
+                    };
+                    Some(request)
+                }
+                LookupOf::Children { arguments, .. } => {
+                    if finder.arguments.children(arguments).is_none() {
+                        return Ok(None);
+                    }
+                    None
+                }
+                LookupOf::Selected(_) | LookupOf::Length { .. } => None,
+            });
+        }
+        let searches = bound.lookups.iter().zip(requests).map(|(lookup, request)| {
+            Box::pin(async move {
+                let Some(request) = request else {
+                    return Ok(None);
+                };
+                let (read, request_budget) = (finder.read, finder.request_budget);
+                let found = async {
+                    let found = request.search(read, request_budget, lookup.total).await?;
+                    FoundPage::new(found, finder.elements(lookup)?, request_budget)
+                };
+                let found = found.await;
+                found.map(Some).map_err(|error| (lookup.position, error))
+            })
+        });
+        let mut pages = try_join_all(searches).await?;
+        let mut next = bound.scopes[ROOT].reads.0.len();
+        for (page, lookup) in pages.iter_mut().zip(&bound.lookups) {
+            if let Some(page) = page
+                && let ElementAnswers::Reads(first) = &mut page.answers
+                && let Some(elements) = lookup.elements
+            {
+                *first = next;
+                next += page.documents.len() * bound.scopes[elements].reads.0.len();
+            }
+        }
+        Ok(Some(Self(pages)))
+    }
+
+    /// All reads that one round makes for the root and for the elements of pages.
+    pub(super) fn requested<'r>(&'r self, bound: &'r Bound<'_>) -> Vec<BorrowedRequest<'r>> {
+        let mut requested = bound.requested();
+        for (page, lookup) in self.0.iter().zip(&bound.lookups) {
+            if let (Some(page), Some(scope)) = (page, lookup.elements) {
+                page.request(&bound.scopes[scope], &mut requested);
+            }
+        }
+        requested
+    }
+
+    /// Whether all reads are of documents that are consecutive in the catalog.
+    pub(super) fn is_in_a_row(&self, bound: &Bound<'_>) -> bool {
+        let mut pages = self.0.iter().flatten();
+        bound.scopes[ROOT].reads.0.is_empty()
+            && pages.next().is_some_and(FoundPage::is_in_a_row)
+            && pages.next().is_none()
+    }
+}
+
+impl<'a> Rounds<'a> {
+    /// The root alone.
+    pub(crate) fn root() -> Self {
+        Self(vec![Instance {
+            around: (ROOT, 0),
+            lookup: None,
+            found: Ok(Found::Root),
+            lookups: Vec::new(),
+        }])
+    }
+
+    /// The root, and an instance for each of its lookups, of which those of pages are made.
+    pub(super) fn new(bound: &Bound<'_>, pages: &'a FoundPages) -> Self {
+        let mut rounds = Self::root();
+        for lookup in &bound.scopes[ROOT].lookups {
+            let instance = rounds.0.len();
+            rounds.0[ROOT].lookups.push(instance);
+            let page = pages.0[*lookup].as_ref();
+            rounds.0.push(Instance {
+                around: (ROOT, 0),
+                lookup: Some(*lookup),
+                found: Ok(page.map_or(Found::Nothing, Found::Page)),
+                lookups: Vec::new(),
+            });
+        }
+        rounds
+    }
+
+    /// Whether a page of documents is empty.
+    pub(crate) fn has_empty(&self) -> bool {
+        let is_empty = |found: &Result<Found<'_>>| match found {
+            Ok(Found::Page(page)) => page.documents.is_empty(),
+            _ => false,
+        };
+        self.0.iter().any(|instance| is_empty(&instance.found))
+    }
+
+    /// Makes all lookups that depend on reads, and the reads of what they find.
+    ///
+    /// # Errors
+    /// An exceeded limit of the budget. Each lookup has an error of its own.
+    pub(super) async fn find(&mut self, finder: &Finder<'_>, loaded: &Loaded<'_>) -> Result<()> {
+        let is_page = |instance: &Instance<'_>| matches!(instance.found, Ok(Found::Page(_)));
+        let mut level = vec![ROOT];
+        level.extend((1..self.0.len()).filter(|number| is_page(&self.0[*number])));
+        loop {
+            let mut asked = Vec::new();
+            for number in level {
+                self.ask(finder.bound, number, &mut asked);
+            }
+            if asked.is_empty() {
+                return Ok(());
+            }
+            let found: Vec<(usize, Result<Found<'a>>)> = {
+                let rounds = &*self;
+                let finding = asked.iter().copied();
+                let finding = finding.map(|instance| -> BoxFuture<'_, _> {
+                    let find = rounds.look_up(finder, loaded, instance);
+                    Box::pin(async move { (instance, find.await) })
+                });
+                let finding: Vec<_> = finding.collect();
+                let finding = stream::iter(finding).buffer_unordered(PAGES_AT_ONCE);
+                finding.collect().await
+            };
+            finder.request_budget.check()?;
+            for (instance, found) in found {
+                self.0[instance].found = found;
+            }
+            self.read_children(finder, &asked).await?;
+            level = asked;
+        }
+    }
+
+    /// Adds the instances of the lookups of each element of an instance. `asked` are those to make.
+    fn ask(&mut self, bound: &Bound<'_>, number: usize, asked: &mut Vec<usize>) {
+        let instance = &self.0[number];
+        let count = instance.found.as_ref().map_or(0, Found::count);
+        let Some(scope) = instance.scope(bound) else {
+            return;
+        };
+        if number == ROOT {
+            let is_made = |instance: &usize| matches!(self.0[*instance].found, Ok(Found::Page(_)));
+            asked.extend(self.0[ROOT].lookups.iter().filter(|it| !is_made(it)));
+            return;
+        }
+        for lookup in &bound.scopes[scope].lookups {
+            let first = self.0.len();
+            self.0[number].lookups.push(first);
+            for element in 0..count {
+                asked.push(self.0.len());
+                self.0.push(Instance {
+                    around: (number, element),
+                    lookup: Some(*lookup),
+                    found: Ok(Found::Nothing),
+                    lookups: Vec::new(),
+                });
+            }
+        }
+    }
+
+    async fn look_up(
+        &self,
+        finder: &Finder<'_>,
+        loaded: &Loaded<'_>,
+        instance: usize,
+    ) -> Result<Found<'a>> {
+        let Instance { around, lookup, .. } = &self.0[instance];
+        let lookup = &finder.bound.lookups[lookup.ok_or_else(mismatch)?];
+        let element = self.element(finder.bound, loaded, *around)?;
+        let found = match &lookup.of {
+            LookupOf::Documents(_) => return Err(mismatch()),
+            LookupOf::Selected(selected) => {
+                let Some((document, base)) = self.value(finder, &element, &selected.of, *around)?
+                else {
+                    return Ok(Found::Nothing);
+                };
+                let below = (&document, &base.path);
+                Found::Selected(select(selected, &element, below, finder).await?)
+            }
+            LookupOf::Children { of, arguments } => {
+                let Some((document, base)) = self.value(finder, &element, of, *around)? else {
+                    return Ok(Found::Nothing);
+                };
+                let request = finder.arguments.children(arguments).ok_or_else(mismatch)?;
+                let at = (&document, &base.place);
+                let (read, request_budget) = (finder.read, finder.request_budget);
+                let found = FoundChildren::read(read, at, request, request_budget).await?;
+                Found::Children {
+                    found,
+                    answers: Vec::new(),
+                }
+            }
+            LookupOf::Length { of, first, last } => {
+                let Some((document, base)) = self.value(finder, &element, of, *around)? else {
+                    return Ok(Found::Nothing);
+                };
+                let at = (&document, &base);
+                Found::Length(length(&element, (*first, *last), at, finder).await?)
+            }
+        };
+        if lookup.elements.is_some() {
+            let fields = finder.elements(lookup)?.fields.max(1);
+            let fields = found.count().saturating_mul(fields);
+            finder.request_budget.fields(fields)?;
+        }
+        Ok(found)
+    }
+
+    /// The document and the place of a value. None if nothing is stored there.
+    fn value(
+        &self,
+        finder: &Finder<'_>,
+        element: &Element<'_>,
+        of: &ValueAt<'_>,
+        around: (usize, usize),
+    ) -> Result<Option<(Arc<DocumentKey>, ValuePlace)>> {
+        let place = match of.read {
+            None => Place::default(),
+            Some(read) => match element.place(read.read)? {
+                Some(place) => place,
+                None => return Ok(None),
+            },
+        };
+        let document = self.document(finder.bound, of.document, around)?;
+        let path = match element.base() {
+            None => of.path.clone().into_owned(),
+            Some(base) => Path::from(base).join(&of.path),
+        };
+        Ok(Some((
+            Arc::new(document.clone()),
+            ValuePlace { place, path },
+        )))
+    }
+
+    /// The document that an element is in, or below which it is.
+    fn document<'r>(
+        &'r self,
+        bound: &'r Bound<'_>,
+        document: DocumentAt,
+        (mut instance, mut element): (usize, usize),
+    ) -> Result<&'r DocumentKey> {
+        let scope = match document {
+            DocumentAt::Bound(number) => return Ok(&bound.documents[number]),
+            DocumentAt::Element(scope) => scope,
+        };
+        loop {
+            let Instance { around, found, .. } = &self.0[instance];
+            if self.0[instance].scope(bound) == Some(scope)
+                && let Ok(Found::Page(page)) = found
+            {
+                return page.documents.get(element).ok_or_else(mismatch);
+            }
+            if instance == ROOT {
+                return Err(mismatch());
+            }
+            (instance, element) = *around;
+        }
+    }
+
+    /// An element of an instance.
+    pub(super) fn element<'r>(
+        &'r self,
+        bound: &'r Bound<'r>,
+        loaded: &'r Loaded<'r>,
+        (instance, element): (usize, usize),
+    ) -> Result<Element<'r>> {
+        let instance = &self.0[instance];
+        let scope = instance.scope(bound).ok_or_else(mismatch)?;
+        let found = instance.found.as_ref().map_err(Clone::clone)?;
+        Element::of(bound, scope, loaded, found, element)
+    }
+
+    /// The number of the instance of a lookup for an element.
+    pub(super) fn instance(&self, lookup: &Lookup<'_>, element: (usize, usize)) -> Result<usize> {
+        let (instance, element) = element;
+        let first = self.0[instance].lookups.get(lookup.number);
+        Ok(first.ok_or_else(mismatch)? + element)
+    }
+
+    /// Reads what the selection needs from the children that these instances have found, in one round.
+    async fn read_children(&mut self, finder: &Finder<'_>, instances: &[usize]) -> Result<()> {
+        let mut requests: Vec<ReadRequest> = Vec::new();
+        let mut waiting = Vec::new();
+        for number in instances.iter().copied() {
+            let instance = &self.0[number];
+            let (Some(scope), Ok(Found::Children { found, .. })) =
+                (instance.scope(finder.bound), &instance.found)
+            else {
+                continue;
+            };
+            let reads = &finder.bound.scopes[scope].reads.0;
+            let mut answers = Vec::with_capacity(found.page.len() * reads.len());
+            for child in &found.page {
+                let base = Path::from(&child.part.place);
+                for read in reads {
+                    answers.push(match known(read, &child.part) {
+                        Some(answer) => Ok(answer),
+                        None => {
+                            waiting.push((number, answers.len()));
+                            requests.push(below(read, &child.part.document, &base));
+                            // Replaced when it is read.
+                            Err(mismatch())
+                        }
+                    });
+                }
+            }
+            if let Ok(Found::Children { answers: kept, .. }) = &mut self.0[number].found {
+                *kept = answers;
+            }
+        }
+        if requests.is_empty() {
+            return Ok(());
+        }
+        let request_budget = finder.request_budget;
+        request_budget.places(requests.iter().map(places).sum())?;
+        request_budget.memory.hold(requests.len() * HELD_PER_READ)?;
+        let requested: Vec<&ReadRequest> = requests.iter().collect();
+        let loaded = load(finder.read, &requested, &request_budget.memory).await;
+        for ((number, at), answer) in waiting.into_iter().zip(loaded) {
+            if let Ok(Found::Children { answers, .. }) = &mut self.0[number].found {
+                answers[at] = answer;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Where a value is.
+pub(super) struct ValuePlace {
+    pub(super) place: Place,
+    /// The path from the root of the document.
+    pub(super) path: Path,
+}
+
+impl Instance<'_> {
+    /// The scope of its elements.
+    pub(super) fn scope(&self, bound: &Bound<'_>) -> Option<usize> {
+        match self.lookup {
+            None => Some(ROOT),
+            Some(lookup) => bound.lookups[lookup].elements,
+        }
+    }
+}
+
+impl<'a> Finder<'a> {
+    /// The scope of the elements of a lookup.
+    fn elements(&self, lookup: &Lookup<'_>) -> Result<&'a Scope<'a>> {
+        let scope = lookup.elements.ok_or_else(mismatch)?;
+        Ok(&self.bound.scopes[scope])
+    }
+}
+
+/// The answer that a page of children has already.
+fn known(read: &ReadRequest<usize, Cow<'_, Path>>, child: &Value) -> Option<Answer> {
+    match read {
+        ReadRequest::Value(_, path, Extent::First) if path.tokens().is_empty() => {
+            Some(Answer::Value(Some(child.clone())))
+        }
+        ReadRequest::Value(_, path, extent) if child.is_whole() => {
+            let part = child.at(path).and_then(|part| part.narrowed(*extent));
+            Some(Answer::Value(part))
+        }
+        ReadRequest::Remainder(_, path, omitted) if child.is_whole() => {
+            Some(Answer::Remainder(remainder(child, path, omitted)))
+        }
+        _ => None,
+    }
+}
+
+/// The read of a child, from the root of its document.
+fn below(
+    read: &ReadRequest<usize, Cow<'_, Path>>,
+    document: &Arc<DocumentKey>,
+    base: &Path,
+) -> ReadRequest {
+    match read {
+        ReadRequest::Value(_, path, extent) => {
+            ReadRequest::Value(document.clone(), base.join(path), *extent)
+        }
+        ReadRequest::Remainder(_, path, omitted) => {
+            let omitted = omitted.iter().map(|part| base.join(part));
+            ReadRequest::Remainder(document.clone(), base.join(path), omitted.collect())
+        }
+        ReadRequest::Version(_) => ReadRequest::Version(document.clone()),
+    }
+}
