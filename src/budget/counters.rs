@@ -202,13 +202,6 @@ impl Budget {
         self.hold_response(bytes.saturating_sub(before))
     }
 
-    /// Forgets the bytes of a response that was abandoned, and releases their memory. Work that was
-    /// done for it stays counted.
-    pub(crate) fn abandon_response(&self) {
-        self.0.response_bytes.store(0, Relaxed);
-        self.0.response_share.clear();
-    }
-
     /// Takes memory for the response, which is held until it is sent.
     fn hold_response(&self, bytes: usize) -> Result<()> {
         match self.0.response_share.take(bytes) {

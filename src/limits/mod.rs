@@ -72,8 +72,9 @@ pub const RANGES_AT_A_TIME: usize = 250;
 /// Pairs that the embedded engine steps over to reach the next range, before it searches for its
 /// start from the root. A step costs about a fifth of a search.
 pub const PAIRS_WALKED_MAX: usize = 4;
-/// Fields of a query, fragments expanded, that may be planned and executed directly.
-pub const PLANNED_FIELDS_MAX: usize = 2_000;
+/// Fields of a plan. A field that is selected several times under different conditions is planned once
+/// for each of them.
+pub const PLANNED_FIELDS_MAX: usize = 50_000;
 /// Bytes of a query that is cached. Longer queries are parsed for each request.
 pub const OPERATION_CACHED_BYTES_MAX: usize = 16 << 10;
 
@@ -120,10 +121,9 @@ pub const LISTED_PATHS_MAX: usize = 1_000;
 /// Reads of one document that are collected ahead, from which on fields with several reads (`values`,
 /// `pick`, `select`) read only when they are resolved. Bounds the search for equal reads.
 pub const READS_AHEAD_MAX: usize = 1_000;
-/// Pages of documents and `select` fields of one request that may be executed from a plan.
-pub const PLANNED_LISTS_MAX: usize = 1_000;
-/// Paths in the lists of one request that may be executed from a plan.
-pub const PLANNED_PATHS_MAX: usize = 10_000;
+/// Lookups of one selection (`select`, `children`, `length`) that are compared with a further one, so
+/// that equal ones are one. Bounds the search.
+pub const LOOKUPS_COMPARED_MAX: usize = 100;
 /// Bytes of a place that are copied in one step of work.
 pub const COPIED_BYTES_PER_STEP: u64 = 256;
 /// Reads that are compared with a path in one step of work.

@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 
 use super::direct::answer;
 use super::random_store::{Random, Run, seeds};
-use super::support::{Client, NONE, client, parse};
+use super::support::{Client, client, parse};
 
 cases!(
     damaged("a document is malformed") [
@@ -148,6 +148,17 @@ impl Maker<'_> {
     /// Adds a field with an alias, and sometimes with a condition.
     fn add(&mut self, fields: &mut String, field: &str) {
         let (alias, directive) = (self.name(), self.directive());
+        // The same field twice is merged. The general executor keeps a part of an object that an error
+        // in the other part makes null.
+        let fails = ["first: -1", "\"00\"", "\"?\"", "\"$[\""];
+        let fails = fails.iter().any(|invalid| field.contains(invalid));
+        let again = (!fails && self.random.one_in(6)).then(|| self.directive());
+        if let Some(again) = again {
+            let _ = match field.split_once(" {") {
+                Some((field, _)) => write!(fields, "{alias}: {field}{again} {{ __typename }} "),
+                None => write!(fields, "{alias}: {field}{again} "),
+            };
+        }
         let _ = match field.split_once(" {") {
             Some((field, below)) => write!(fields, "{alias}: {field}{directive} {{{below} "),
             None => write!(fields, "{alias}: {field}{directive} "),
@@ -171,6 +182,38 @@ impl Maker<'_> {
         }
         fields.push_str("__typename }");
         fields
+    }
+
+    /// A root field that reads neither one document nor a page of them.
+    fn other(&mut self, ids: &[String]) -> String {
+        let one = ids.first().map_or("none", |id| id);
+        let nodes = format!(
+            "{{ __typename id ... on Document {} ... on Node {{ again: id }} ...on Subdocument {} }}",
+            self.value("Document", 1),
+            self.value("Subdocument", 1)
+        );
+        match self.random.up_to(4) {
+            0 => {
+                "collections { __typename name count indexes { name on unique where state error } }"
+                    .to_owned()
+            }
+            1 => format!("node(id: {}) {nodes}", json!(format!("D/{one}#/a"))),
+            2 => {
+                let known = format!("D/{one}").replace('"', "%22");
+                format!("nodes(ids: [{}, \"E/1\", \"?\"]) {nodes}", json!(known))
+            }
+            _ => {
+                let by = *self
+                    .random
+                    .choose(&["", "groupBy: [\"$.a\"] ", "groupBy: [\"$[\"] "]);
+                format!(
+                    "aggregate({by}where: $where, keys: $keys, orderBy: COUNT) {{ groupCount \
+                     plan {{ index scanned examined covered partial }} groups {{ key count \
+                     sum(of: \"$.list[*]\") average(of: \"$.list[*]\") max(of: \"$.o.x\") \
+                     least: min(of: \"$.list[*]\") }} }}"
+                )
+            }
+        }
     }
 
     /// A selection on a part of a document, with JSONPath queries.
@@ -218,6 +261,8 @@ async fn random_lists_equal_general_execution() {
                 let field = if maker.random.one_in(3) && !ids.is_empty() {
                     let id = json!(maker.random.choose(&ids));
                     format!("document(id: {id}) {}", maker.selects())
+                } else if maker.random.one_in(4) {
+                    maker.other(&ids)
                 } else {
                     let arguments = ["where: $where ", "keys: $keys ", "orderBy: $by "];
                     let mut some: String = arguments
@@ -257,24 +302,28 @@ async fn both(client: &Client, root: &str, variables: &Value, seed: u64) -> (Str
     let used = "used: documents(where: $where, keys: $keys, orderBy: $by, first: $first) \
                 @skip(if: true) { __typename } yes: __typename @skip(if: $yes)";
     let query = format!("{DECLARED} {{ {root} {used} }}");
-    let general = format!("{DECLARED} {{ {root} {used} more: collections {{ name }} }}");
+    let general = format!("{DECLARED} {{ {root} {used} more: __type(name: \"Path\") {{ name }} }}");
     let variables = variables.to_string();
     let (found, planned) = answer(client, &query, &variables).await;
     let (expected, by_plan) = answer(client, &general, &variables).await;
     assert!(!by_plan, "{general}");
-    let more = json!(client.data("{ collections { name } }", NONE).await["collections"]);
-    let more = format!("\"more\":{more}");
-    let expected = expected.replace(&format!(",{more}"), "").replace(&more, "");
+    let more = r#""more":{"name":"Path"}"#;
+    let expected = expected.replace(&format!(",{more}"), "").replace(more, "");
     // The general executor does not count what lists and lengths below a page read.
     let covered = |response: &str| response.replace("\"covered\":true", "\"covered\":false");
     let (of_plan, general) = (told(&covered(&found)), told(&covered(&expected)));
+    if of_plan.0.starts_with("{\"data\":null") && of_plan.0 == general.0 {
+        assert!(!of_plan.1.is_empty() && !general.1.is_empty(), "{found}");
+        // Which errors are found before the end depends on the order of the execution.
+        return (found, planned);
+    }
     assert_eq!(of_plan, general, "seed {seed}: {query}\n{variables}");
     (found, planned)
 }
 
-/// The data as text, and the errors without their paths: the general executor cuts the path of an
-/// error that makes an element of a list null. Of a response without data only the first error, at
-/// which a plan ends.
+/// The data as text, and the errors without their paths and locations: the general executor cuts the
+/// path of an error that makes an element of a list null, and executes a field twice that is selected
+/// twice. Of a response without data only the first error, at
 fn told(response: &str) -> (String, Vec<Value>) {
     let data = response
         .split_once(",\"errors\":")
@@ -285,10 +334,10 @@ fn told(response: &str) -> (String, Vec<Value>) {
         .unwrap_or_default();
     for error in &mut errors {
         error["path"].take();
+        error["locations"].take();
     }
-    if data.starts_with("{\"data\":null") {
-        errors.truncate(1);
-    }
+    errors.sort_by_key(Value::to_string);
+    errors.dedup();
     (data.trim_end_matches('}').to_owned(), errors)
 }
 

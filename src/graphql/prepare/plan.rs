@@ -1,7 +1,8 @@
 //! Plans operations: a plan has the places and lists that an operation reads and the fields that it
 //! writes, with the variables left open.
 
-use std::collections::HashSet;
+use std::cell::Cell;
+use std::collections::HashMap;
 
 use async_graphql::parser::types::{
     Directive, ExecutableDocument, Field as RequestedField, OperationDefinition, OperationType,
@@ -14,14 +15,14 @@ use crate::document::json::write_string;
 use crate::document::path::Path;
 use crate::graphql::scalars::types::path_of;
 use crate::graphql::schema::entities::ENTITIES;
-use crate::limits::{LISTED_PATHS_MAX, PLANNED_FIELDS_MAX};
+use crate::limits::PLANNED_FIELDS_MAX;
 
 /// A plan of a query.
 #[derive(Debug)]
 pub(crate) struct Plan(pub(crate) Selection);
 
-/// The fields that are selected from an object. Fragments are expanded, and each response name
-/// occurs once.
+/// The fields that are selected from an object. Fragments are expanded, and fields of the same response
+/// name are merged.
 #[derive(Debug)]
 pub(crate) struct Selection(pub(crate) Vec<PlannedField>);
 
@@ -34,17 +35,20 @@ pub(crate) struct PlannedField {
     /// The position of the field in the query.
     pub(crate) pos: Pos,
     pub(crate) conditions: Vec<FieldCondition>,
+    /// The conditions of earlier occurrences of the field in the selection. If one of them is included,
+    /// the field is there.
+    pub(crate) earlier: Vec<Vec<FieldCondition>>,
     pub(crate) field: Field,
 }
 
 /// A condition from `@include` or `@skip`: the field is included if `flag` equals `is`.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct FieldCondition {
     pub(crate) flag: Flag,
     pub(crate) is: bool,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) enum Flag {
     Fixed(bool),
     Variable(Name),
@@ -59,11 +63,33 @@ pub(crate) enum Field {
         path: Where,
         below: Selection,
     },
-    /// `Query._entities`, with a variable as its argument.
+    /// `Query._entities`
     Entities {
-        representations: Name,
+        representations: Input,
         below: Selection,
     },
+    /// `Query.node`
+    NodeById(Input, NodeSelection),
+    /// `Query.nodes`
+    NodesById(Input, NodeSelection),
+    /// `Query.aggregate`, with its arguments.
+    Aggregate(Vec<(Name, Input)>, Selection),
+    /// `Query.changesCursor`
+    ChangesCursor,
+    /// `Query.collections`
+    Collections(Selection),
+    /// `Query._service`
+    Service(Selection),
+    /// `_Service.sdl`
+    Sdl,
+    /// `DocumentAggregation.groups`
+    Groups(Selection),
+    /// `sum`, `average`, `min` or `max` of a group, with the argument `of`.
+    OfValues(ValuesField, Input),
+    /// `DocumentCollection.indexes`
+    Indexes(Selection),
+    /// A field of an element that is known when it is found.
+    OfElement(ElementField),
     /// `__typename`, as JSON.
     Typename(&'static str),
     /// `Document.id`
@@ -120,6 +146,61 @@ pub(crate) enum PageField {
     Covered,
     Returned,
     TotalCountReason,
+    /// `DocumentAggregation.groupCount`
+    GroupCount,
+}
+
+impl Field {
+    /// Whether the field can be null, so that its error makes only the field null.
+    pub(crate) fn is_nullable(&self) -> bool {
+        matches!(
+            self,
+            Self::Document { .. }
+                | Self::NodeById(..)
+                | Self::ChangesCursor
+                | Self::Version
+                | Self::Value(_)
+                | Self::Pick(_)
+                | Self::Omit(_)
+                | Self::Subdocument(..)
+                | Self::Length
+                | Self::OfValues(..)
+        )
+    }
+}
+
+/// An aggregate of the values of a group.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ValuesField {
+    Sum,
+    Average,
+    Min,
+    Max,
+}
+
+/// A field of a group, a collection or an index.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ElementField {
+    /// Fields of `DocumentGroup`.
+    GroupKey,
+    GroupCount,
+    /// Fields of `DocumentCollection`.
+    CollectionName,
+    CollectionCount,
+    /// Fields of `DocumentIndex`.
+    IndexName,
+    IndexOn,
+    IndexUnique,
+    IndexWhere,
+    IndexState,
+    IndexError,
+}
+
+/// The selection of an object that is a `Document` or a `Subdocument`.
+#[derive(Debug)]
+pub(crate) struct NodeSelection {
+    pub(crate) of_document: Selection,
+    pub(crate) of_subdocument: Selection,
 }
 
 /// The path in an argument.
@@ -142,7 +223,6 @@ pub(crate) enum Paths {
 #[derive(Clone, Copy)]
 enum Of {
     Query,
-    Entity,
     Document,
     Subdocument,
     Page,
@@ -151,6 +231,12 @@ enum Of {
     ChildEdge,
     PageInfo,
     QueryPlan,
+    Aggregation,
+    AggregationPlan,
+    Group,
+    Collection,
+    Index,
+    Service,
 }
 
 impl Of {
@@ -158,7 +244,7 @@ impl Of {
     fn names(self) -> (&'static str, &'static str) {
         match self {
             Self::Query => ("Query", "\"Query\""),
-            Self::Entity | Self::Document => ("Document", "\"Document\""),
+            Self::Document => ("Document", "\"Document\""),
             Self::Subdocument => ("Subdocument", "\"Subdocument\""),
             Self::Page => ("DocumentConnection", "\"DocumentConnection\""),
             Self::Edge => ("DocumentEdge", "\"DocumentEdge\""),
@@ -166,55 +252,117 @@ impl Of {
             Self::ChildEdge => ("SubdocumentEdge", "\"SubdocumentEdge\""),
             Self::PageInfo => ("PageInfo", "\"PageInfo\""),
             Self::QueryPlan => ("DocumentQueryPlan", "\"DocumentQueryPlan\""),
+            Self::Aggregation => ("DocumentAggregation", "\"DocumentAggregation\""),
+            Self::AggregationPlan => ("DocumentAggregationPlan", "\"DocumentAggregationPlan\""),
+            Self::Group => ("DocumentGroup", "\"DocumentGroup\""),
+            Self::Collection => ("DocumentCollection", "\"DocumentCollection\""),
+            Self::Index => ("DocumentIndex", "\"DocumentIndex\""),
+            Self::Service => ("_Service", "\"_Service\""),
         }
     }
 
-    /// Whether a fragment on the type `ty` always applies.
+    /// Whether a fragment on the type `ty` applies.
     fn is(self, ty: &str) -> bool {
-        ty == self.names().0 || (matches!(self, Self::Entity) && ty == "_Entity")
+        let (own, _) = self.names();
+        ty == own
+            || match self {
+                Self::Document => matches!(ty, "Node" | "_Entity"),
+                Self::Subdocument => ty == "Node",
+                _ => false,
+            }
     }
 }
 
 impl Plan {
-    /// Plans a valid operation; none if it cannot be executed from a plan.
+    /// Plans a valid operation; none if it is not a query, or if it introspects the schema, which the
+    /// library executes.
     pub(crate) fn of(
         document: &ExecutableDocument,
         operation: &OperationDefinition,
     ) -> Option<Self> {
-        if operation.ty != OperationType::Query || !operation.directives.is_empty() {
+        if operation.ty != OperationType::Query {
             return None;
         }
-        let mut planner = Planner {
+        let planner = Planner {
             document,
-            fields: PLANNED_FIELDS_MAX,
+            fields: Cell::new(PLANNED_FIELDS_MAX),
         };
-        let selection = planner.selection(Of::Query, &operation.selection_set.node)?;
-        Some(Self(selection))
+        let selected = [Source::of(&operation.selection_set.node)];
+        planner.selection(Of::Query, &selected).map(Self)
     }
 }
 
 struct Planner<'d> {
     document: &'d ExecutableDocument,
-    /// The number of further fields that are allowed.
-    fields: usize,
+    /// The number of further fields that are allowed. A field with several occurrences under different
+    /// conditions is planned for each of them.
+    fields: Cell<usize>,
 }
 
-impl Planner<'_> {
-    /// The recursion is bounded by the limit on the levels of the document.
-    fn selection(&mut self, of: Of, requested: &SelectionSet) -> Option<Selection> {
+/// A selection set, and the conditions under which it is selected.
+struct Source<'d> {
+    conditions: Vec<FieldCondition>,
+    selected: &'d SelectionSet,
+}
+
+impl<'d> Source<'d> {
+    fn of(selected: &'d SelectionSet) -> Self {
+        Self {
+            conditions: Vec::new(),
+            selected,
+        }
+    }
+}
+
+/// An occurrence of a field in a selection.
+struct Occurrence<'d> {
+    conditions: Vec<FieldCondition>,
+    field: &'d Positioned<RequestedField>,
+}
+
+impl<'d> Occurrence<'d> {
+    fn key(&self) -> &'d str {
+        &self.field.node.response_key().node
+    }
+}
+
+impl<'d> Planner<'d> {
+    /// Plans the merged selection of an object. The recursion is bounded by the limit on the levels of
+    /// the document.
+    fn selection(&self, of: Of, sources: &[Source<'d>]) -> Option<Selection> {
+        let mut occurrences = Vec::new();
+        for source in sources {
+            self.collect(of, source.selected, &source.conditions, &mut occurrences)?;
+        }
+        let mut named: HashMap<&str, Vec<&Occurrence<'d>>> = HashMap::new();
+        for occurrence in &occurrences {
+            named.entry(occurrence.key()).or_default().push(occurrence);
+        }
         let mut fields = Vec::new();
-        self.collect(of, requested, &[], &mut fields)?;
-        let mut names = HashSet::new();
-        let once = fields.iter().all(|field| names.insert(&field.name));
-        once.then(|| Selection(fields))
+        // For each response name, the conditions of the occurrences so far, and their number.
+        let mut passed: HashMap<&str, (Vec<Vec<FieldCondition>>, usize)> = HashMap::new();
+        for occurrence in &occurrences {
+            let (earlier, number) = passed.entry(occurrence.key()).or_default();
+            *number += 1;
+            // The field is at the place of an earlier occurrence whenever this one is included.
+            let is_earlier =
+                |other: &Vec<FieldCondition>| other.is_empty() || *other == occurrence.conditions;
+            if earlier.iter().any(is_earlier) {
+                continue;
+            }
+            let later = &named[occurrence.key()][*number..];
+            fields.push(self.planned(of, occurrence, earlier.clone(), later)?);
+            earlier.push(occurrence.conditions.clone());
+        }
+        Some(Selection(fields))
     }
 
     fn collect(
-        &mut self,
+        &self,
         of: Of,
-        requested: &SelectionSet,
+        requested: &'d SelectionSet,
         outer: &[FieldCondition],
-        fields: &mut Vec<PlannedField>,
+        occurrences: &mut Vec<Occurrence<'d>>,
     ) -> Option<()> {
         for requested in &requested.items {
             let mut conditions = outer.to_vec();
@@ -222,89 +370,141 @@ impl Planner<'_> {
                 conditions.push(condition(&directive.node)?);
             }
             match &requested.node {
-                Requested::Field(field) => fields.push(self.selected(of, field, conditions)?),
+                Requested::Field(field) => occurrences.push(Occurrence { conditions, field }),
                 Requested::InlineFragment(inline) => {
                     let ty = inline.node.type_condition.as_ref();
-                    if ty.is_some_and(|ty| !of.is(&ty.node.on.node)) {
-                        return None;
+                    if ty.is_none_or(|ty| of.is(&ty.node.on.node)) {
+                        let below = &inline.node.selection_set.node;
+                        self.collect(of, below, &conditions, occurrences)?;
                     }
-                    let below = &inline.node.selection_set.node;
-                    self.collect(of, below, &conditions, fields)?;
                 }
                 Requested::FragmentSpread(spread) => {
                     let fragments = &self.document.fragments;
                     let fragment = &fragments.get(&spread.node.fragment_name.node)?.node;
-                    if !of.is(&fragment.type_condition.node.on.node)
-                        || !fragment.directives.is_empty()
-                    {
-                        return None;
+                    if of.is(&fragment.type_condition.node.on.node) {
+                        let below = &fragment.selection_set.node;
+                        self.collect(of, below, &conditions, occurrences)?;
                     }
-                    self.collect(of, &fragment.selection_set.node, &conditions, fields)?;
                 }
             }
         }
         Some(())
     }
 
-    fn selected(
-        &mut self,
+    /// Plans a field with the selections of its `later` occurrences, unless it is at the place of an
+    /// `earlier` one.
+    fn planned(
+        &self,
         of: Of,
-        requested: &Positioned<RequestedField>,
-        conditions: Vec<FieldCondition>,
+        occurrence: &Occurrence<'d>,
+        earlier: Vec<Vec<FieldCondition>>,
+        later: &[&Occurrence<'d>],
     ) -> Option<PlannedField> {
-        self.fields = self.fields.checked_sub(1)?;
+        self.fields.set(self.fields.get().checked_sub(1)?);
+        let requested = occurrence.field;
         let key = &requested.node.response_key().node;
         let mut name = vec![b','];
         write_string(&mut name, key);
         name.push(b':');
+        let mut below = vec![Source::of(&requested.node.selection_set.node)];
+        below.extend(later.iter().map(|occurrence| Source {
+            conditions: occurrence.conditions.clone(),
+            selected: &occurrence.field.node.selection_set.node,
+        }));
         Some(PlannedField {
             key: key.clone(),
             name: name.into(),
             pos: requested.pos,
-            conditions,
-            field: self.field(of, &requested.node)?,
+            conditions: occurrence.conditions.clone(),
+            earlier,
+            field: self.field(of, &requested.node, &below)?,
         })
     }
 
-    fn field(&mut self, of: Of, requested: &RequestedField) -> Option<Field> {
+    fn field(&self, of: Of, requested: &RequestedField, below: &[Source<'d>]) -> Option<Field> {
         let name = requested.name.node.as_str();
         if name == "__typename" {
             return Some(Field::Typename(of.names().1));
         }
         match of {
-            Of::Query => self.root_field(name, requested),
-            Of::Entity | Of::Document | Of::Subdocument => self.field_of_value(of, name, requested),
+            Of::Query => self.root_field(name, requested, below),
+            Of::Document | Of::Subdocument => self.field_of_value(of, name, requested, below),
             Of::Page | Of::Edge | Of::ChildPage | Of::ChildEdge => {
-                self.field_of_page(of, name, requested)
+                self.field_of_page(of, name, below)
             }
-            Of::PageInfo | Of::QueryPlan => page_field(name).map(Field::OfPage),
+            Of::PageInfo | Of::QueryPlan | Of::AggregationPlan => {
+                page_field(name).map(Field::OfPage)
+            }
+            Of::Aggregation => Some(match name {
+                "groups" => Field::Groups(self.selection(Of::Group, below)?),
+                "plan" => Field::AboutPage(self.selection(Of::AggregationPlan, below)?),
+                "groupCount" => Field::OfPage(PageField::GroupCount),
+                _ => return None,
+            }),
+            Of::Group => field_of_group(name, requested),
+            Of::Collection => Some(match name {
+                "name" => Field::OfElement(ElementField::CollectionName),
+                "count" => Field::OfElement(ElementField::CollectionCount),
+                "indexes" => Field::Indexes(self.selection(Of::Index, below)?),
+                _ => return None,
+            }),
+            Of::Index => field_of_index(name).map(Field::OfElement),
+            Of::Service => (name == "sdl").then_some(Field::Sdl),
         }
     }
 
-    fn root_field(&mut self, name: &str, requested: &RequestedField) -> Option<Field> {
-        let below = &requested.selection_set.node;
+    fn root_field(
+        &self,
+        name: &str,
+        requested: &RequestedField,
+        below: &[Source<'d>],
+    ) -> Option<Field> {
         let field = match name {
             "document" => Field::Document {
                 collection: argument(requested, "collection").cloned(),
                 id: argument(requested, "id")?.clone(),
-                path: place(argument(requested, "path"))?,
+                path: place(argument(requested, "path")),
                 below: self.selection(Of::Subdocument, below)?,
             },
             "documents" => Field::Documents(arguments(requested), self.selection(Of::Page, below)?),
-            ENTITIES => match argument(requested, "representations")? {
-                Input::Variable(representations) => Field::Entities {
-                    representations: representations.clone(),
-                    below: self.selection(Of::Entity, below)?,
-                },
-                _ => return None,
+            "aggregate" => {
+                let selection = self.selection(Of::Aggregation, below)?;
+                Field::Aggregate(arguments(requested), selection)
+            }
+            "changesCursor" => Field::ChangesCursor,
+            "collections" => Field::Collections(self.selection(Of::Collection, below)?),
+            "node" => {
+                let id = argument(requested, "id")?.clone();
+                Field::NodeById(id, self.nodes(below)?)
+            }
+            "nodes" => {
+                let ids = argument(requested, "ids")?.clone();
+                Field::NodesById(ids, self.nodes(below)?)
+            }
+            "_service" => Field::Service(self.selection(Of::Service, below)?),
+            ENTITIES => Field::Entities {
+                representations: argument(requested, "representations")?.clone(),
+                below: self.selection(Of::Document, below)?,
             },
             _ => return None,
         };
         Some(field)
     }
 
-    fn field_of_value(&mut self, of: Of, name: &str, requested: &RequestedField) -> Option<Field> {
-        let below = &requested.selection_set.node;
+    fn nodes(&self, below: &[Source<'d>]) -> Option<NodeSelection> {
+        Some(NodeSelection {
+            of_document: self.selection(Of::Document, below)?,
+            of_subdocument: self.selection(Of::Subdocument, below)?,
+        })
+    }
+
+    fn field_of_value(
+        &self,
+        of: Of,
+        name: &str,
+        requested: &RequestedField,
+        below: &[Source<'d>],
+    ) -> Option<Field> {
         let field = match (of, name) {
             (Of::Subdocument, "document") => Field::Whole(self.selection(Of::Document, below)?),
             (Of::Subdocument, "path") => Field::Path,
@@ -314,12 +514,12 @@ impl Planner<'_> {
             (_, "collection") => Field::Collection,
             (_, "version") => Field::Version,
             (_, "kind") => Field::Kind,
-            (_, "value") => Field::Value(place(argument(requested, "path"))?),
-            (_, "values") => Field::Values(places(argument(requested, "paths")?)?),
-            (_, "pick") => Field::Pick(places(argument(requested, "paths")?)?),
-            (_, "omit") => Field::Omit(places(argument(requested, "paths")?)?),
+            (_, "value") => Field::Value(place(argument(requested, "path"))),
+            (_, "values") => Field::Values(places(argument(requested, "paths")?)),
+            (_, "pick") => Field::Pick(places(argument(requested, "paths")?)),
+            (_, "omit") => Field::Omit(places(argument(requested, "paths")?)),
             (_, "subdocument") => Field::Subdocument(
-                place(Some(argument(requested, "path")?))?,
+                place(Some(argument(requested, "path")?)),
                 self.selection(Of::Subdocument, below)?,
             ),
             (_, "select") => {
@@ -335,8 +535,7 @@ impl Planner<'_> {
         Some(field)
     }
 
-    fn field_of_page(&mut self, of: Of, name: &str, requested: &RequestedField) -> Option<Field> {
-        let below = &requested.selection_set.node;
+    fn field_of_page(&self, of: Of, name: &str, below: &[Source<'d>]) -> Option<Field> {
         let (edge, node) = match of {
             Of::Page | Of::Edge => (Of::Edge, Of::Document),
             _ => (Of::ChildEdge, Of::Subdocument),
@@ -353,6 +552,31 @@ impl Planner<'_> {
         };
         Some(field)
     }
+}
+
+fn field_of_group(name: &str, requested: &RequestedField) -> Option<Field> {
+    let values = match name {
+        "key" => return Some(Field::OfElement(ElementField::GroupKey)),
+        "count" => return Some(Field::OfElement(ElementField::GroupCount)),
+        "sum" => ValuesField::Sum,
+        "average" => ValuesField::Average,
+        "min" => ValuesField::Min,
+        "max" => ValuesField::Max,
+        _ => return None,
+    };
+    Some(Field::OfValues(values, argument(requested, "of")?.clone()))
+}
+
+fn field_of_index(name: &str) -> Option<ElementField> {
+    Some(match name {
+        "name" => ElementField::IndexName,
+        "on" => ElementField::IndexOn,
+        "unique" => ElementField::IndexUnique,
+        "where" => ElementField::IndexWhere,
+        "state" => ElementField::IndexState,
+        "error" => ElementField::IndexError,
+        _ => return None,
+    })
 }
 
 /// A field of `PageInfo` or `DocumentQueryPlan`. Their fields have different names.
@@ -404,30 +628,24 @@ fn only(arguments: &[(Positioned<Name>, Positioned<Input>)]) -> Option<&Position
     }
 }
 
-/// The path in an argument; none if the argument is not a path.
-fn place(argument: Option<&Input>) -> Option<Where> {
+/// The path in an argument. A constant that is a path is read now.
+fn place(argument: Option<&Input>) -> Where {
     let Some(argument) = argument else {
-        return Some(Where::Fixed(Path::default()));
+        return Where::Fixed(Path::default());
     };
-    match argument.clone().into_const() {
-        Some(value) => path_of(&value).ok().map(Where::Fixed),
-        None => Some(Where::Given(argument.clone())),
+    let fixed = argument.clone().into_const();
+    match fixed.and_then(|value| path_of(&value).ok()) {
+        Some(path) => Where::Fixed(path),
+        None => Where::Given(argument.clone()),
     }
 }
 
-/// The paths in an argument; none if the argument is not a list of paths, or one that is too long.
-fn places(argument: &Input) -> Option<Paths> {
+/// The paths in an argument.
+fn places(argument: &Input) -> Paths {
     let listed = match argument {
-        Input::Variable(name) => return Some(Paths::Variable(name.clone())),
+        Input::Variable(name) => return Paths::Variable(name.clone()),
         Input::List(listed) => &listed[..],
         single => std::slice::from_ref(single),
     };
-    if listed.len() > LISTED_PATHS_MAX {
-        return None;
-    }
-    let listed = listed.iter().map(|path| match path {
-        Input::Null => None,
-        path => place(Some(path)),
-    });
-    listed.collect::<Option<_>>().map(Paths::Listed)
+    Paths::Listed(listed.iter().map(|path| place(Some(path))).collect())
 }

@@ -1,49 +1,54 @@
 //! The arguments and conditions of planned fields, with the variables of one request.
 //!
-//! A function returns none if the general executor must run the query: an argument is invalid, or a
-//! variable is absent where that has a meaning of its own.
+//! A variable without a value, as an argument, leaves the argument out, so it takes its default. In a
+//! list it is null, and in an object it leaves the member out (GraphQL specification, 6.4.1 Coercing
+//! Field Arguments).
 
 use std::borrow::Cow;
 
-use async_graphql::{InputType, Name, Value};
+use async_graphql::indexmap::IndexMap;
+use async_graphql::{Name, Value};
 use async_graphql_value::Value as Input;
 
 use super::children::ChildrenRequest;
 use crate::document::path::Path;
+use crate::error::{Error, Result};
+use crate::graphql::objects::aggregation::AggregateRequest;
 use crate::graphql::objects::documents::DocumentsRequest;
 use crate::graphql::prepare::plan::{
     Field, FieldCondition, Flag, Paths, PlannedField, Selection, Where,
 };
-use crate::graphql::scalars::types::{SegmentScalar, path_of};
+use crate::graphql::scalars::types::{
+    JsonPath, SegmentScalar, check_listed_paths, parsed, path_of,
+};
 use crate::graphql::variables::coerced::Coerced;
-use crate::limits::LISTED_PATHS_MAX;
 
 /// Reads arguments with these variables.
 #[derive(Clone, Copy)]
 pub(super) struct PlanArguments<'p>(pub(super) &'p Coerced);
 
 impl<'p> PlanArguments<'p> {
-    /// Whether the conditions of a field include it.
-    pub(super) fn is_there(self, selected: &PlannedField) -> Option<bool> {
-        for FieldCondition { flag, is } in &selected.conditions {
+    /// Whether a field is included, here and not at an earlier place.
+    pub(super) fn is_there(self, selected: &PlannedField) -> bool {
+        let earlier = &selected.earlier;
+        self.hold(&selected.conditions) && !earlier.iter().any(|earlier| self.hold(earlier))
+    }
+
+    /// Whether all conditions hold. A variable without a value is false.
+    fn hold(self, conditions: &[FieldCondition]) -> bool {
+        conditions.iter().all(|FieldCondition { flag, is }| {
             let flag = match flag {
                 Flag::Fixed(flag) => *flag,
-                Flag::Variable(name) => match self.variable(name)? {
-                    Value::Boolean(flag) => *flag,
-                    _ => return None,
-                },
+                Flag::Variable(name) => self.variable(name) == Some(&Value::Boolean(true)),
             };
-            if flag != *is {
-                return Some(false);
-            }
-        }
-        Some(true)
+            flag == *is
+        })
     }
 
     /// The fields of a selection that are included.
     pub(super) fn included(self, selection: &Selection) -> impl Iterator<Item = &PlannedField> {
         let included = selection.0.iter();
-        included.filter(move |selected| self.is_there(selected) == Some(true))
+        included.filter(move |selected| self.is_there(selected))
     }
 
     /// The number of selected fields, at every level.
@@ -57,91 +62,123 @@ impl<'p> PlanArguments<'p> {
             | Field::Nodes(below)
             | Field::Edges(below)
             | Field::Node(below)
-            | Field::AboutPage(below) => 1 + self.fields(below),
+            | Field::AboutPage(below)
+            | Field::Indexes(below) => 1 + self.fields(below),
             _ => 1,
         });
         each.sum()
     }
 
-    pub(super) fn path(self, path: &'p Where) -> Option<Cow<'p, Path>> {
-        let given = match path {
-            Where::Fixed(path) => return Some(Cow::Borrowed(path)),
-            Where::Given(given) => given,
-        };
-        let path = if let Input::Variable(name) = given {
-            // Without the variable, the argument has its default: the whole document.
-            let given = self.variable(name);
-            given.map_or_else(|| Ok(Path::default()), path_of)
-        } else {
-            path_of(&self.value(given)?)
-        };
-        path.ok().map(Cow::Owned)
+    /// # Errors
+    /// `INVALID_PATH`: the argument is not a path.
+    pub(super) fn path(self, path: &'p Where) -> Result<Cow<'p, Path>> {
+        match path {
+            Where::Fixed(path) => Ok(Cow::Borrowed(path)),
+            Where::Given(given) => {
+                let given = self.value(given);
+                given
+                    .map_or_else(|| Ok(Path::default()), |given| path_of(&given))
+                    .map(Cow::Owned)
+            }
+        }
     }
 
-    /// The paths in a list. None also if there are too many of them.
-    pub(super) fn paths(self, paths: &'p Paths) -> Option<Vec<Cow<'p, Path>>> {
+    /// The paths in a list.
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`: the list is too long. `INVALID_PATH`: an element is not a path.
+    pub(super) fn paths(self, paths: &'p Paths) -> Result<Vec<Cow<'p, Path>>> {
         match paths {
             Paths::Listed(listed) => {
-                let listed = listed.iter().map(|path| self.required_path(path));
-                listed.collect()
+                check_listed_paths(listed.len())?;
+                listed.iter().map(|path| self.path(path)).collect()
             }
-            Paths::Variable(name) => match self.variable(name)? {
-                Value::List(listed) if listed.len() <= LISTED_PATHS_MAX => {
-                    listed.iter().map(required).collect()
-                }
-                _ => None,
-            },
+            Paths::Variable(name) => {
+                let listed = match self.variable(name) {
+                    Some(Value::List(listed)) => &listed[..],
+                    Some(single) => std::slice::from_ref(single),
+                    None => &[],
+                };
+                check_listed_paths(listed.len())?;
+                listed
+                    .iter()
+                    .map(|path| path_of(path).map(Cow::Owned))
+                    .collect()
+            }
         }
     }
 
-    /// As [`PlanArguments::path`]; none if the path is a variable without a value.
-    fn required_path(self, path: &'p Where) -> Option<Cow<'p, Path>> {
-        match path {
-            Where::Given(Input::Variable(name)) => required(self.variable(name)?),
-            path => self.path(path),
-        }
-    }
-
-    pub(super) fn string(self, argument: &'p Input) -> Option<&'p str> {
+    /// # Errors
+    /// `BAD_USER_INPUT`: the argument is not a string.
+    pub(super) fn string(self, argument: &'p Input) -> Result<Cow<'p, str>> {
         match argument {
-            Input::String(text) => Some(text),
-            Input::Variable(name) => match self.variable(name)? {
-                Value::String(text) => Some(text),
-                _ => None,
+            Input::String(text) => Ok(Cow::Borrowed(text)),
+            Input::Variable(name) => match self.variable(name) {
+                Some(Value::String(text)) => Ok(Cow::Borrowed(text)),
+                given => parsed(given.cloned()).map(Cow::Owned),
             },
-            _ => None,
+            _ => parsed(self.value(argument)).map(Cow::Owned),
         }
     }
 
-    pub(super) fn id(self, argument: &'p Input) -> Option<Cow<'p, str>> {
-        match argument {
-            Input::String(text) => Some(Cow::Borrowed(text)),
-            Input::Number(number) => Some(Cow::Owned(number.as_i64()?.to_string())),
-            Input::Variable(name) => id(self.variable(name)?),
+    /// The text of an argument of the type `ID`.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the argument is neither a string nor an integer.
+    pub(super) fn id(self, argument: &'p Input) -> Result<Cow<'p, str>> {
+        let text = match argument {
+            Input::String(text) => Some(Cow::Borrowed(&**text)),
+            Input::Number(number) => number.as_i64().map(|number| Cow::Owned(number.to_string())),
+            Input::Variable(name) => self.variable(name).and_then(id),
             _ => None,
-        }
+        };
+        text.map_or_else(
+            || {
+                let id: async_graphql::ID = parsed(self.value(argument))?;
+                Ok(Cow::Owned(id.0))
+            },
+            Ok,
+        )
     }
 
     /// The request of a field `documents`.
-    pub(super) fn documents(self, arguments: &[(Name, Input)]) -> Option<DocumentsRequest> {
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: an argument does not have its type.
+    pub(super) fn documents(self, arguments: &[(Name, Input)]) -> Result<DocumentsRequest> {
         let mut request = DocumentsRequest::default();
-        for (name, argument) in arguments {
-            request.set(name, self.value(argument)?)?;
+        for (name, argument) in self.given(arguments) {
+            request.set(name, argument)?;
         }
-        Some(request)
+        Ok(request)
+    }
+
+    /// The request of a field `aggregate`.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: an argument does not have its type.
+    pub(super) fn aggregate(self, arguments: &[(Name, Input)]) -> Result<AggregateRequest> {
+        let mut request = AggregateRequest::default();
+        for (name, argument) in self.given(arguments) {
+            request.set(name, argument)?;
+        }
+        Ok(request)
     }
 
     /// The request of a field `children`.
-    pub(super) fn children(self, arguments: &[(Name, Input)]) -> Option<ChildrenRequest> {
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: an argument does not have its type.
+    pub(super) fn children(self, arguments: &[(Name, Input)]) -> Result<ChildrenRequest> {
         let mut request = ChildrenRequest::default();
-        for (name, argument) in arguments {
-            let argument = self.value(argument)?;
+        for (name, argument) in self.given(arguments) {
+            let argument = Some(argument);
             let segment = |argument| {
                 let given: Option<SegmentScalar> = parsed(argument)?;
-                Some(given.map(|SegmentScalar(segment)| segment))
+                Ok::<_, Error>(given.map(|SegmentScalar(segment)| segment))
             };
             let (page, within) = (&mut request.page, &mut request.within);
-            match name.as_str() {
+            match name {
                 "first" => page.first = parsed(argument)?,
                 "after" => page.after = parsed(argument)?,
                 "last" => page.last = parsed(argument)?,
@@ -149,32 +186,61 @@ impl<'p> PlanArguments<'p> {
                 "prefix" => within.prefix = parsed(argument)?,
                 "from" => within.from = segment(argument)?,
                 "to" => within.to = segment(argument)?,
-                _ => return None,
+                _ => {}
             }
         }
-        Some(request)
+        Ok(request)
     }
 
-    /// The value of an argument; none if one of its variables has no value.
-    fn value(self, argument: &Input) -> Option<Value> {
-        let variable = |name| self.variable(&name).cloned().ok_or(());
-        argument.clone().into_const_with(variable).ok()
+    /// The JSONPath in an argument.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the argument is not a string.
+    pub(super) fn json_path(self, argument: &'p Input) -> Result<Cow<'p, str>> {
+        match argument {
+            Input::String(text) => Ok(Cow::Borrowed(text)),
+            _ => {
+                let JsonPath(text) = parsed(self.value(argument))?;
+                Ok(Cow::Owned(text))
+            }
+        }
+    }
+
+    /// The arguments that are given, with their values.
+    fn given<'a>(
+        self,
+        arguments: &'a [(Name, Input)],
+    ) -> impl Iterator<Item = (&'a str, Value)> + use<'a, 'p> {
+        let given = arguments.iter();
+        given.filter_map(move |(name, argument)| Some((name.as_str(), self.value(argument)?)))
+    }
+
+    /// The value of an argument. None if it is a variable without a value.
+    pub(super) fn value(self, argument: &Input) -> Option<Value> {
+        Some(match argument {
+            Input::Variable(name) => self.variable(name)?.clone(),
+            Input::Null => Value::Null,
+            Input::Number(number) => Value::Number(number.clone()),
+            Input::String(text) => Value::String(text.clone()),
+            Input::Boolean(value) => Value::Boolean(*value),
+            Input::Binary(bytes) => Value::Binary(bytes.clone()),
+            Input::Enum(name) => Value::Enum(name.clone()),
+            Input::List(elements) => {
+                let elements = elements.iter();
+                let elements = elements.map(|element| self.value(element).unwrap_or(Value::Null));
+                Value::List(elements.collect())
+            }
+            Input::Object(members) => {
+                let members = members.iter();
+                let members =
+                    members.filter_map(|(name, member)| Some((name.clone(), self.value(member)?)));
+                Value::Object(members.collect::<IndexMap<_, _>>())
+            }
+        })
     }
 
     fn variable(self, name: &Name) -> Option<&'p Value> {
         self.0.values.get(name)
-    }
-}
-
-fn parsed<T: InputType>(argument: Value) -> Option<T> {
-    T::parse(Some(argument)).ok()
-}
-
-/// The path in an element of a list; none if it is null or not a path.
-fn required<'p>(element: &Value) -> Option<Cow<'p, Path>> {
-    match element {
-        Value::Null => None,
-        path => path_of(path).ok().map(Cow::Owned),
     }
 }
 

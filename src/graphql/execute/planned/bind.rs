@@ -24,24 +24,21 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use async_graphql::Name;
-
 use super::arguments::PlanArguments;
 use super::bound::{
     Bound, BoundReads, DocumentAt, Lookup, PositionKind, ROOT, ReadAt, ResponsePosition,
     ResponseStep, Scope, ValueAt,
 };
 use crate::database::{DocumentKey, Extent};
-use crate::document::id::DocumentId;
 use crate::document::path::Path;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graphql::context::request_budget::RequestBudget;
+use crate::graphql::context::session::mismatch;
 use crate::graphql::objects::field_reads::PlaceField;
 use crate::graphql::prepare::plan::{Field, Paths, Plan, Selection};
 use crate::graphql::variables::coerced::Coerced;
-use crate::limits::{PLANNED_PATHS_MAX, READS_AHEAD_MAX};
 
-/// Binds a plan to these variables. None if the general executor must run the query.
+/// Binds a plan to these variables.
 ///
 /// # Errors
 /// As [`RequestBudget::entities`], [`RequestBudget::fields`] and [`RequestBudget::places`].
@@ -49,7 +46,7 @@ pub(crate) fn bind<'p>(
     plan: &'p Plan,
     variables: &'p Coerced,
     request_budget: &'p RequestBudget,
-) -> Result<Option<Bound<'p>>> {
+) -> Result<Bound<'p>> {
     let mut binder = Binder {
         arguments: PlanArguments(variables),
         variables,
@@ -63,13 +60,7 @@ pub(crate) fn bind<'p>(
         positions: Vec::new(),
         position: None,
     };
-    if let Some((entities, fields)) = binder.entities(&plan.0) {
-        request_budget.entities(entities)?;
-        request_budget.fields(fields)?;
-    }
-    if binder.root(&plan.0).is_none() {
-        return Ok(None);
-    }
+    binder.root(&plan.0)?;
     let Binder {
         documents,
         scopes,
@@ -80,24 +71,24 @@ pub(crate) fn bind<'p>(
         ..
     } = binder;
     request_budget.places(places)?;
-    Ok(Some(Bound {
+    Ok(Bound {
         documents,
         scopes,
         lookups,
         steps,
         positions,
-    }))
+    })
 }
 
 pub(super) struct Binder<'p> {
     pub(super) arguments: PlanArguments<'p>,
-    variables: &'p Coerced,
+    pub(super) variables: &'p Coerced,
     pub(super) request_budget: &'p RequestBudget,
     documents: Vec<Cow<'p, DocumentKey>>,
     pub(super) scopes: Vec<Scope<'p>>,
     pub(super) lookups: Vec<Lookup<'p>>,
     /// The number of reads of the root that are parts of documents.
-    places: usize,
+    pub(super) places: usize,
     /// The number of paths in lists.
     listed: usize,
     pub(super) steps: Vec<ResponseStep<'p>>,
@@ -153,102 +144,23 @@ impl<'p> Here<'p> {
 }
 
 impl<'p> Binder<'p> {
-    /// The number of requested entities, and the number of fields for all of them. Skipped fields
-    /// do not count.
-    fn entities(&self, selection: &Selection) -> Option<(usize, usize)> {
-        let included = self.arguments.included(selection);
-        let requested = included.filter_map(|selected| {
-            let Field::Entities {
-                representations,
-                below,
-            } = &selected.field
-            else {
-                return None;
-            };
-            let entities = self.variables.entities(representations)?.len();
-            Some((
-                entities,
-                entities.saturating_mul(self.arguments.fields(below).max(1)),
-            ))
-        });
-        requested.reduce(|(entities, fields), (more, of_more)| {
-            (
-                entities.saturating_add(more),
-                fields.saturating_add(of_more),
-            )
-        })
-    }
-
-    fn root(&mut self, selection: &'p Selection) -> Option<()> {
-        self.text(b"{\"data\":");
-        self.object(selection, |binder, field| match field {
-            Field::Typename(name) => {
-                binder.text(name.as_bytes());
-                Some(())
-            }
-            Field::Document {
-                collection,
-                id,
-                path,
-                below,
-            } => {
-                let collection = match collection {
-                    None => "D",
-                    Some(collection) => binder.arguments.string(collection)?,
-                };
-                let document = document(collection, &binder.arguments.id(id)?)?;
-                let document = binder.document(Cow::Owned(document));
-                let path = binder.arguments.path(path)?;
-                let first = binder.scopes[ROOT].reads.0.len();
-                let whole = Here::whole(DocumentAt::Bound(document), (ROOT, first));
-                binder.place(&whole, path, below)
-            }
-            Field::Entities {
-                representations,
-                below,
-            } => binder.represented(representations, below),
-            Field::Documents(arguments, below) => binder.documents(arguments, below),
-            _ => None,
-        })
-    }
-
-    fn represented(&mut self, representations: &Name, below: &'p Selection) -> Option<()> {
-        let entities = self.variables.entities(representations)?;
-        self.text(b"[");
-        for (at, entity) in entities.iter().enumerate() {
-            if at > 0 {
-                self.text(b",");
-            }
-            let document = self.document(Cow::Borrowed(entity));
-            let first = self.scopes[ROOT].reads.0.len();
-            let around = self.enter(PositionKind::Element(at));
-            let whole = Here::whole(DocumentAt::Bound(document), (ROOT, first));
-            self.place(&whole, Cow::Borrowed(Path::root()), below)?;
-            self.position = around;
-            // Over the limit, binding stops here. The budget keeps the error.
-            self.request_budget.room(self.places).ok()?;
-        }
-        self.text(b"]");
-        Some(())
-    }
-
     /// Adds a document, and returns its number.
-    fn document(&mut self, document: Cow<'p, DocumentKey>) -> usize {
+    pub(super) fn document(&mut self, document: Cow<'p, DocumentKey>) -> usize {
         self.documents.push(document);
         self.documents.len() - 1
     }
 
     /// Binds the selection of a place at which possibly nothing is stored. The path begins at the
     /// element of the scope.
-    fn place(
+    pub(super) fn place(
         &mut self,
         above: &Here<'p>,
         path: Cow<'p, Path>,
         selection: &'p Selection,
-    ) -> Option<()> {
+    ) -> Result<()> {
         let read = self.read(above, path.clone(), PlaceField::Subdocument);
         let open = self.steps.len();
-        let position = self.position?;
+        let position = self.position();
         self.steps.push(ResponseStep::Open {
             read,
             position,
@@ -264,22 +176,22 @@ impl<'p> Binder<'p> {
         if let Some(ResponseStep::Open { end, .. }) = self.steps.get_mut(open) {
             *end = after;
         }
-        Some(())
+        Ok(())
     }
 
-    pub(super) fn member(&mut self, here: &Here<'p>, field: &'p Field) -> Option<()> {
+    pub(super) fn member(&mut self, here: &Here<'p>, field: &'p Field) -> Result<()> {
         let document = here.document;
-        let position = self.position?;
+        let position = self.position();
         let step = match field {
             Field::Typename(name) => ResponseStep::Text(name.as_bytes()),
             Field::DocumentId => ResponseStep::DocumentId(document),
             Field::SubdocumentId => ResponseStep::SubdocumentId {
                 document,
-                read: here.read?,
+                read: here.read.ok_or_else(mismatch)?,
             },
             Field::Key => ResponseStep::Key(document),
             Field::Collection => ResponseStep::Collection(document),
-            Field::Path => ResponseStep::Path(here.read?),
+            Field::Path => ResponseStep::Path(here.read.ok_or_else(mismatch)?),
             Field::Version => {
                 let (scope, first) = here.home;
                 let read = self.scopes[scope].reads.version(first, here.number());
@@ -331,14 +243,14 @@ impl<'p> Binder<'p> {
             Field::Select(query, below) => return self.select(here, query, below),
             Field::Length => return self.length(here),
             Field::Children(arguments, below) => return self.children(here, arguments, below),
-            _ => return None,
+            _ => return Err(mismatch()),
         };
         self.steps.push(step);
-        Some(())
+        Ok(())
     }
 
     /// Binds the values at paths. Each has its own position, since each can fail on its own.
-    fn values(&mut self, here: &Here<'p>, paths: &'p Paths) -> Option<()> {
+    fn values(&mut self, here: &Here<'p>, paths: &'p Paths) -> Result<()> {
         let paths = self.paths(here, paths)?;
         self.steps.push(ResponseStep::List(paths.len()));
         for (at, path) in paths.into_iter().enumerate() {
@@ -347,41 +259,69 @@ impl<'p> Binder<'p> {
             }
             let read = self.read(here, path, PlaceField::Value);
             let around = self.enter(PositionKind::Element(at));
-            let position = self.position?;
+            let position = self.position();
             self.steps.push(ResponseStep::Value { read, position });
             self.position = around;
         }
         self.text(b"]");
-        Some(())
+        Ok(())
     }
 
     pub(super) fn object(
         &mut self,
         selection: &'p Selection,
-        member: impl FnMut(&mut Self, &'p Field) -> Option<()>,
-    ) -> Option<()> {
+        member: impl FnMut(&mut Self, &'p Field) -> Result<()>,
+    ) -> Result<()> {
         self.text(b"{");
         self.members(selection, member)
     }
 
-    /// Binds the members of an object, and its end.
+    /// Binds the members of an object, and its end. The error of a member is that of its arguments,
+    /// and becomes a step.
+    ///
+    /// # Errors
+    /// An exceeded limit of the budget.
     pub(super) fn members(
         &mut self,
         selection: &'p Selection,
-        mut member: impl FnMut(&mut Self, &'p Field) -> Option<()>,
-    ) -> Option<()> {
+        mut member: impl FnMut(&mut Self, &'p Field) -> Result<()>,
+    ) -> Result<()> {
         let mut first = true;
         for selected in &selection.0 {
-            if self.arguments.is_there(selected)? {
+            if self.arguments.is_there(selected) {
                 self.text(&selected.name[usize::from(first)..]);
                 let around = self.enter(PositionKind::Field(selected));
-                member(self, &selected.field)?;
+                if let Err(error) = member(self, &selected.field) {
+                    self.fail(error, selected.field.is_nullable())?;
+                }
                 self.position = around;
                 first = false;
             }
         }
         self.text(b"}");
-        Some(())
+        Ok(())
+    }
+
+    /// Adds the error of the current field.
+    ///
+    /// # Errors
+    /// The error, if it is an exceeded limit of the budget.
+    pub(super) fn fail(&mut self, error: Error, nullable: bool) -> Result<()> {
+        if self.request_budget.passed().is_some() {
+            return Err(error);
+        }
+        let position = self.position();
+        self.steps.push(ResponseStep::Fail {
+            error: Box::new(error),
+            position,
+            nullable,
+        });
+        Ok(())
+    }
+
+    /// The number of the current position. There is one in every object.
+    pub(super) fn position(&self) -> usize {
+        self.position.unwrap_or_default()
     }
 
     /// Enters a position inside the current one, and returns the current one.
@@ -440,16 +380,16 @@ impl<'p> Binder<'p> {
         ReadAt { scope, read }
     }
 
-    /// The paths in a list, below the current place. None also if there are too many of them.
-    fn paths(&mut self, here: &Here<'p>, paths: &'p Paths) -> Option<Vec<Cow<'p, Path>>> {
+    /// The paths in a list, below the current place.
+    ///
+    /// # Errors
+    /// As [`PlanArguments::paths`]. `TOO_COMPLEX`: the request has too many.
+    fn paths(&mut self, here: &Here<'p>, paths: &'p Paths) -> Result<Vec<Cow<'p, Path>>> {
         let listed = self.arguments.paths(paths)?;
         self.listed += listed.len();
-        let reads = self.scopes[here.scope].reads.0.len() - here.first + listed.len();
-        if self.listed > PLANNED_PATHS_MAX || reads > READS_AHEAD_MAX {
-            return None;
-        }
+        self.request_budget.room(self.listed)?;
         let below = |path| join(&here.path, path);
-        Some(listed.into_iter().map(below).collect())
+        Ok(listed.into_iter().map(below).collect())
     }
 }
 
@@ -462,9 +402,4 @@ pub(super) fn join<'p>(above: &Cow<'p, Path>, below: Cow<'p, Path>) -> Cow<'p, P
         return above.clone();
     }
     Cow::Owned(above.join(&below))
-}
-
-fn document(collection: &str, id: &str) -> Option<DocumentKey> {
-    let id = DocumentId::parse(id).ok()?;
-    DocumentKey::new(collection, id).ok()
 }

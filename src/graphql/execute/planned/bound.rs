@@ -6,11 +6,14 @@ use std::borrow::Cow;
 use async_graphql::Name;
 use async_graphql_value::Value as Input;
 
+use super::children::ChildrenRequest;
 use crate::database::{BorrowedRequest, DocumentKey, Extent, ReadRequest};
 use crate::document::jsonpath::Query;
 use crate::document::path::Path;
+use crate::error::Error;
+use crate::graphql::objects::aggregation::AggregatedValues;
 use crate::graphql::objects::field_reads::FieldReads;
-use crate::graphql::prepare::plan::{PageField, PlannedField};
+use crate::graphql::prepare::plan::{ElementField, PageField, PlannedField, ValuesField};
 
 /// A plan that is bound to the variables of one request.
 pub(crate) struct Bound<'p> {
@@ -58,14 +61,6 @@ pub(crate) struct Lookup<'p> {
     pub(crate) total: bool,
 }
 
-impl Lookup<'_> {
-    /// Whether it fails a field that cannot be null. A page of documents fails before anything is
-    /// written.
-    pub(crate) fn can_fail(&self) -> bool {
-        matches!(self.of, LookupOf::Selected(_) | LookupOf::Children { .. })
-    }
-}
-
 pub(crate) enum LookupOf<'p> {
     /// The page of documents that a field `documents` with these arguments returns.
     Documents(&'p [(Name, Input)]),
@@ -75,6 +70,7 @@ pub(crate) enum LookupOf<'p> {
     Children {
         of: ValueAt<'p>,
         arguments: &'p [(Name, Input)],
+        request: ChildrenRequest,
     },
     /// The length of a value.
     Length {
@@ -84,6 +80,16 @@ pub(crate) enum LookupOf<'p> {
         /// The read of the last pair, which has the length of an array.
         last: ReadAt,
     },
+    /// The groups that a field `aggregate` with these arguments returns.
+    Groups {
+        arguments: &'p [(Name, Input)],
+        values: AggregatedValues,
+    },
+    /// The position in the change log of the version that is read.
+    ChangesCursor,
+    Collections,
+    /// The indexes of the collections that this scope has.
+    Indexes(usize),
 }
 
 impl LookupOf<'_> {
@@ -94,12 +100,23 @@ impl LookupOf<'_> {
             (Self::Selected(selected), Self::Selected(other)) => selected == other,
             (Self::Length { of, .. }, Self::Length { of: other, .. }) => of == other,
             (
-                Self::Children { of, arguments },
+                Self::Children { of, arguments, .. },
                 Self::Children {
                     of: other,
                     arguments: given,
+                    ..
                 },
             ) => of == other && arguments == given,
+            (
+                Self::Groups { arguments, .. },
+                Self::Groups {
+                    arguments: other, ..
+                },
+            ) => arguments == other,
+            (Self::ChangesCursor, Self::ChangesCursor) | (Self::Collections, Self::Collections) => {
+                true
+            }
+            (Self::Indexes(scope), Self::Indexes(other)) => scope == other,
             _ => false,
         }
     }
@@ -118,15 +135,18 @@ pub(crate) struct ValueAt<'p> {
 /// The parts that a JSONPath query selects in a value.
 pub(crate) struct SelectedParts<'p> {
     pub(crate) of: ValueAt<'p>,
-    pub(crate) query: Query,
-    /// What the query reads first: the number and the extent of each read of the scope.
-    pub(crate) reads: Vec<(usize, Extent)>,
+    pub(crate) query: Cow<'p, str>,
+    /// The query, without compiled regular expressions. None if it is invalid or long.
+    pub(crate) parsed: Option<Query>,
+    /// What the query reads first: the number and the extent of each read of the scope. None if it
+    /// is not read ahead.
+    pub(crate) reads: Option<Vec<(usize, Extent)>>,
 }
 
 /// Two are the same if they select the same in the same value.
 impl PartialEq for SelectedParts<'_> {
     fn eq(&self, other: &Self) -> bool {
-        self.of == other.of && self.query.text() == other.query.text()
+        self.of == other.of && self.query == other.query
     }
 }
 
@@ -155,6 +175,25 @@ impl DocumentAt {
 }
 
 impl Bound<'_> {
+    /// Whether a position is that of a root field, or of an element of one.
+    pub(crate) fn is_of_root(&self, position: usize) -> bool {
+        let ResponsePosition { around, is } = self.positions[position];
+        match is {
+            PositionKind::Element(_) => around.is_some_and(|field| self.is_of_root(field)),
+            PositionKind::Field(_) => around.is_none(),
+            PositionKind::CurrentElement(_) => false,
+        }
+    }
+
+    /// Whether a field that cannot be null can fail after something was written.
+    pub(crate) fn can_fail(&self) -> bool {
+        let is_page = |lookup: &Lookup<'_>| matches!(lookup.of, LookupOf::Documents(_));
+        let fails = |step: &ResponseStep<'_>| {
+            matches!(step, ResponseStep::Kind { .. } | ResponseStep::Fail { .. })
+        };
+        !self.lookups.iter().all(is_page) || self.steps.iter().any(fails)
+    }
+
     /// All reads that are known before anything is found, in the order of their numbers.
     pub(crate) fn requested(&self) -> Vec<BorrowedRequest<'_>> {
         let requested = self.scopes[ROOT].reads.0.iter().map(|read| {
@@ -229,6 +268,27 @@ pub(crate) enum ResponseStep<'p> {
     Length {
         lookup: usize,
         position: usize,
+    },
+    /// Fails the field at this position.
+    Fail {
+        error: Box<Error>,
+        position: usize,
+        nullable: bool,
+    },
+    /// The text that the lookup with this number found.
+    FoundText {
+        lookup: usize,
+        position: usize,
+    },
+    /// The text of the subgraph schema, as JSON.
+    Sdl,
+    /// A field of the current element of this scope.
+    OfElement(usize, ElementField),
+    /// An aggregate of the values with this number in the current group of this scope.
+    OfValues {
+        scope: usize,
+        field: ValuesField,
+        number: usize,
     },
     /// The cursor of the current element of this scope.
     Cursor(usize),

@@ -10,7 +10,7 @@ use crate::graphql::objects::page::{AskedPage, PageBounds, decode_cursor, digest
 use crate::store::Read;
 
 /// The arguments of a field `children`.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct ChildrenRequest {
     pub(crate) page: AskedPage,
     pub(crate) within: ChildBounds,

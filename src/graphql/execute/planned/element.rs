@@ -50,6 +50,8 @@ enum ReadSource<'a> {
         part: Value,
         reads: &'a BoundReads<'a>,
     },
+    /// An element without reads: a group, a collection or an index.
+    Found,
 }
 
 impl<'a> Element<'a> {
@@ -99,7 +101,8 @@ impl<'a> Element<'a> {
                     answers: answers.ok_or_else(mismatch)?,
                 }
             }
-            Found::Length(_) | Found::Nothing => return Err(mismatch()),
+            Found::Groups(_) | Found::Collections(_) | Found::Indexes(_) => ReadSource::Found,
+            Found::Length(_) | Found::Text(_) | Found::Nothing => return Err(mismatch()),
         };
         Ok(Self {
             scope,
@@ -146,7 +149,7 @@ impl<'a> Element<'a> {
     pub(super) fn part(&self, read: usize, document: &Arc<DocumentKey>) -> Result<Option<Value>> {
         match &self.source {
             ReadSource::Loaded { loaded, first } => loaded.part(first + read, document),
-            ReadSource::Entries { .. } => Err(mismatch()),
+            ReadSource::Entries { .. } | ReadSource::Found => Err(mismatch()),
             ReadSource::Values { values, first } => {
                 Ok(values.get(first + read).ok_or_else(mismatch)?.clone())
             }
@@ -164,7 +167,7 @@ impl<'a> Element<'a> {
                 let slice = loaded.slice(first + read)?;
                 slice.map(|slice| slice.kind()).transpose()?
             }
-            ReadSource::Entries { .. } => return Err(mismatch()),
+            ReadSource::Entries { .. } | ReadSource::Found => return Err(mismatch()),
             ReadSource::Values { values, first } => {
                 let value = values.get(first + read).ok_or_else(mismatch)?.as_ref();
                 value.map(Value::kind).transpose()?
@@ -184,7 +187,7 @@ impl<'a> Element<'a> {
     pub(super) fn place(&self, read: usize) -> Result<Option<Place>> {
         Ok(match &self.source {
             ReadSource::Loaded { loaded, first } => loaded.place(first + read)?,
-            ReadSource::Entries { .. } => return Err(mismatch()),
+            ReadSource::Entries { .. } | ReadSource::Found => return Err(mismatch()),
             ReadSource::Values { values, first } => {
                 let value = values.get(first + read).ok_or_else(mismatch)?.as_ref();
                 value.map(|value| value.place.clone())
@@ -237,6 +240,7 @@ impl<'a> Element<'a> {
                     return value.slice().write_json(out, written).await;
                 }
             }
+            ReadSource::Found => return Err(mismatch()),
             ReadSource::Child { answers, .. } => {
                 if let Some(part) = value_in(answers, read)? {
                     return part.slice().write_json(out, written).await;
@@ -272,7 +276,7 @@ impl<'a> Element<'a> {
                 }
                 (parts, above)
             }
-            ReadSource::Entries { .. } => return Err(mismatch()),
+            ReadSource::Entries { .. } | ReadSource::Found => return Err(mismatch()),
             ReadSource::Values { values, first } => {
                 let mut parts = Vec::with_capacity(reads.len());
                 for read in reads.iter().map(|read| first + read) {
@@ -321,7 +325,9 @@ impl<'a> Element<'a> {
                 Some(ReadRequest::Remainder(_, path, omitted)) => remainder(part, path, omitted),
                 _ => return Err(mismatch()),
             },
-            ReadSource::Entries { .. } | ReadSource::Values { .. } => return Err(mismatch()),
+            ReadSource::Entries { .. } | ReadSource::Values { .. } | ReadSource::Found => {
+                return Err(mismatch());
+            }
         };
         let Some(remainder) = remainder else {
             out.extend_from_slice(NULL);

@@ -13,13 +13,17 @@ mod bind;
 mod bound;
 mod children;
 mod element;
+mod fields;
 mod found;
 mod lists;
+mod root;
 mod rounds;
 mod selected;
 pub(crate) mod write;
 
 pub(crate) use write::WrittenResponse;
+
+use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
@@ -35,96 +39,92 @@ pub(crate) use crate::graphql::prepare::plan::Plan;
 use crate::graphql::variables::coerced::Coerced;
 use crate::store::Read;
 
-/// Executes a plan with these variables. None if the general executor must run the query, or if
-/// `request_budget` has exceeded a limit.
-pub(crate) async fn execute(
-    plan: &Plan,
-    variables: &Coerced,
-    database: &Database,
-    request_budget: &RequestBudget,
-) -> Option<WrittenResponse> {
-    try_execute(plan, variables, database, request_budget)
-        .await
-        .ok()
-        .flatten()
+/// Who executes plans, and from what.
+pub(crate) struct PlanExecutor<'e> {
+    pub(crate) variables: &'e Coerced,
+    pub(crate) database: &'e Database,
+    pub(crate) request_budget: &'e RequestBudget,
+    /// The text of the subgraph schema, as JSON.
+    pub(crate) sdl: &'e [u8],
 }
 
-async fn try_execute(
-    plan: &Plan,
-    variables: &Coerced,
-    database: &Database,
-    request_budget: &RequestBudget,
-) -> Result<Option<WrittenResponse>> {
-    request_budget.check()?;
-    let Some(bound) = bind::bind(plan, variables, request_budget)? else {
-        return Ok(None);
-    };
-    if !bound.lookups.is_empty() {
-        // Boxed, so that it does not enlarge the futures of queries without lists.
-        let read = database.metered_snapshot(request_budget.budget()).await?;
-        let executed: BoxFuture<'_, Result<Option<WrittenResponse>>> = Box::pin(execute_lookups(
-            &bound,
-            PlanArguments(variables),
-            &*read,
-            request_budget,
-        ));
-        return executed.await;
-    }
-    let requested = bound.requested();
-    let loaded = if requested.is_empty() {
-        Loaded::default()
-    } else {
-        let read = database.metered_snapshot(request_budget.budget()).await?;
-        read_requested(&*read, &requested, &request_budget.memory).await
-    };
-    let writer = PlanWriter {
-        bound: &bound,
-        rounds: &Rounds::root(),
-        loaded: &loaded,
-        request_budget,
-    };
-    writer.write().await.map(Some)
-}
-
-/// Executes a bound plan that has lookups.
-async fn execute_lookups(
-    bound: &Bound<'_>,
-    arguments: PlanArguments<'_>,
-    read: &dyn Read,
-    request_budget: &RequestBudget,
-) -> Result<Option<WrittenResponse>> {
-    let finder = Finder {
-        bound,
-        arguments,
-        read,
-        request_budget,
-    };
-    let pages = match FoundPages::find(&finder).await {
-        Ok(Some(pages)) => pages,
-        Ok(None) => return Ok(None),
-        // A search can be long, so it is not repeated only to fail again.
-        Err((field, error)) => {
-            return Ok(Some(WrittenResponse::failed(bound, &error, field)));
+impl PlanExecutor<'_> {
+    /// Executes a plan in one snapshot.
+    ///
+    /// # Errors
+    /// An exceeded limit of the budget. Errors of the store, if it has no snapshot. Fields have errors of
+    /// their own.
+    pub(crate) async fn execute(&self, plan: &Plan) -> Result<WrittenResponse> {
+        let request_budget = self.request_budget;
+        request_budget.check()?;
+        let bound = bind::bind(plan, self.variables, request_budget)?;
+        if !bound.lookups.is_empty() {
+            // Boxed, so that it does not enlarge the futures of queries without lookups.
+            let executed: BoxFuture<'_, Result<WrittenResponse>> =
+                Box::pin(self.execute_lookups(&bound));
+            return executed.await;
         }
-    };
-    let requested = pages.requested(bound);
-    let adjacent = AdjacentDocuments(read);
-    let from = if pages.is_in_a_row(bound) {
-        &adjacent
-    } else {
-        read
-    };
-    let loaded = match &requested[..] {
-        [] => Loaded::default(),
-        requested => read_requested(from, requested, &request_budget.memory).await,
-    };
-    let mut rounds = Rounds::new(bound, &pages);
-    rounds.find(&finder, &loaded).await?;
-    let writer = PlanWriter {
-        bound,
-        rounds: &rounds,
-        loaded: &loaded,
-        request_budget,
-    };
-    writer.write().await.map(Some)
+        let requested = bound.requested();
+        let loaded = if requested.is_empty() {
+            Loaded::default()
+        } else {
+            let read = self.read().await?;
+            read_requested(&*read, &requested, &request_budget.memory).await
+        };
+        self.write(&bound, &Rounds::root(), &loaded).await
+    }
+
+    /// Executes a bound plan that has lookups.
+    async fn execute_lookups(&self, bound: &Bound<'_>) -> Result<WrittenResponse> {
+        let read = self.read().await?;
+        let finder = Finder {
+            bound,
+            arguments: PlanArguments(self.variables),
+            read: &*read,
+            request_budget: self.request_budget,
+        };
+        let pages = match FoundPages::find(&finder).await {
+            Ok(pages) => pages,
+            Err((field, error)) => {
+                self.request_budget.check()?;
+                return Ok(WrittenResponse::failed(bound, &error, field));
+            }
+        };
+        let requested = pages.requested(bound);
+        let adjacent = AdjacentDocuments(&*read);
+        let from = if pages.is_in_a_row(bound) {
+            &adjacent
+        } else {
+            &*read
+        };
+        let loaded = match &requested[..] {
+            [] => Loaded::default(),
+            requested => read_requested(from, requested, &self.request_budget.memory).await,
+        };
+        let mut rounds = Rounds::new(bound, &pages);
+        rounds.find(&finder, &loaded).await?;
+        self.write(bound, &rounds, &loaded).await
+    }
+
+    async fn write(
+        &self,
+        bound: &Bound<'_>,
+        rounds: &Rounds<'_>,
+        loaded: &Loaded<'_>,
+    ) -> Result<WrittenResponse> {
+        let writer = PlanWriter {
+            bound,
+            rounds,
+            loaded,
+            request_budget: self.request_budget,
+            sdl: self.sdl,
+        };
+        writer.write().await
+    }
+
+    async fn read(&self) -> Result<Arc<dyn Read>> {
+        self.database
+            .metered_snapshot(self.request_budget.budget())
+            .await
+    }
 }

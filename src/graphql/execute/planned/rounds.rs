@@ -15,7 +15,8 @@ use super::element::{Element, remainder};
 use super::found::{ElementAnswers, FoundPage, places};
 use super::selected::{length, select};
 use crate::database::{
-    Answer, BorrowedRequest, DocumentKey, Extent, Loaded, QuerySelection, ReadRequest, Value, load,
+    self, Answer, BorrowedRequest, DocumentKey, Extent, Loaded, QuerySelection, ReadRequest, Value,
+    load, query,
 };
 use crate::document::path::{Path, Place};
 use crate::error::{Error, Result};
@@ -46,6 +47,10 @@ pub(crate) enum Found<'a> {
         answers: Vec<Result<Answer>>,
     },
     Length(Option<u64>),
+    Groups(query::Aggregation),
+    Text(Option<String>),
+    Collections(Vec<database::Collection>),
+    Indexes(Vec<database::Index>),
     /// Nothing is stored at the place whose lookup this is.
     Nothing,
 }
@@ -58,7 +63,10 @@ impl Found<'_> {
             Self::Page(page) => page.documents.len(),
             Self::Selected(selection) => selection.nodes().len(),
             Self::Children { found, .. } => found.page.len(),
-            Self::Length(_) | Self::Nothing => 0,
+            Self::Groups(found) => found.groups.len(),
+            Self::Collections(found) => found.len(),
+            Self::Indexes(found) => found.len(),
+            Self::Length(_) | Self::Text(_) | Self::Nothing => 0,
         }
     }
 }
@@ -78,33 +86,22 @@ pub(super) struct Finder<'a> {
 }
 
 impl FoundPages {
-    /// Finds the pages, which depend on no read. None if the general executor must run the query;
-    /// nothing is read then.
+    /// Finds the pages, which depend on no read.
     ///
     /// # Errors
     /// The position of the field that failed, and its error, as
     /// [`DocumentsRequest::search`](crate::graphql::objects::documents::DocumentsRequest::search).
-    pub(super) async fn find(finder: &Finder<'_>) -> Result<Option<Self>, (usize, Error)> {
+    pub(super) async fn find(finder: &Finder<'_>) -> Result<Self, (usize, Error)> {
         let bound = finder.bound;
         // All arguments are read before the first search, so that no search is abandoned.
-        let mut requests = Vec::new();
-        for lookup in &bound.lookups {
-            requests.push(match &lookup.of {
-                LookupOf::Documents(arguments) => {
-                    let Some(request) = finder.arguments.documents(arguments) else {
-                        return Ok(None);
-                    };
-                    Some(request)
-                }
-                LookupOf::Children { arguments, .. } => {
-                    if finder.arguments.children(arguments).is_none() {
-                        return Ok(None);
-                    }
-                    None
-                }
-                LookupOf::Selected(_) | LookupOf::Length { .. } => None,
-            });
-        }
+        let requests = bound.lookups.iter().map(|lookup| match &lookup.of {
+            LookupOf::Documents(arguments) => {
+                let request = finder.arguments.documents(arguments);
+                request.map(Some).map_err(|error| (lookup.position, error))
+            }
+            _ => Ok(None),
+        });
+        let requests = requests.collect::<Result<Vec<_>, _>>()?;
         let searches = bound.lookups.iter().zip(requests).map(|(lookup, request)| {
             Box::pin(async move {
                 let Some(request) = request else {
@@ -130,7 +127,7 @@ impl FoundPages {
                 next += page.documents.len() * bound.scopes[elements].reads.0.len();
             }
         }
-        Ok(Some(Self(pages)))
+        Ok(Self(pages))
     }
 
     /// All reads that one round makes for the root and for the elements of pages.
@@ -181,10 +178,11 @@ impl<'a> Rounds<'a> {
         rounds
     }
 
-    /// Whether a page of documents is empty.
+    /// Whether a page of documents or a list of groups is empty.
     pub(crate) fn has_empty(&self) -> bool {
         let is_empty = |found: &Result<Found<'_>>| match found {
             Ok(Found::Page(page)) => page.documents.is_empty(),
+            Ok(Found::Groups(found)) => found.groups.iter().all(|group| group.count == 0),
             _ => false,
         };
         self.0.iter().any(|instance| is_empty(&instance.found))
@@ -261,6 +259,7 @@ impl<'a> Rounds<'a> {
     ) -> Result<Found<'a>> {
         let Instance { around, lookup, .. } = &self.0[instance];
         let lookup = &finder.bound.lookups[lookup.ok_or_else(mismatch)?];
+        finder.request_budget.check()?;
         let element = self.element(finder.bound, loaded, *around)?;
         let found = match &lookup.of {
             LookupOf::Documents(_) => return Err(mismatch()),
@@ -272,11 +271,11 @@ impl<'a> Rounds<'a> {
                 let below = (&document, &base.path);
                 Found::Selected(select(selected, &element, below, finder).await?)
             }
-            LookupOf::Children { of, arguments } => {
+            LookupOf::Children { of, request, .. } => {
                 let Some((document, base)) = self.value(finder, &element, of, *around)? else {
                     return Ok(Found::Nothing);
                 };
-                let request = finder.arguments.children(arguments).ok_or_else(mismatch)?;
+                let request = request.clone();
                 let at = (&document, &base.place);
                 let (read, request_budget) = (finder.read, finder.request_budget);
                 let found = FoundChildren::read(read, at, request, request_budget).await?;
@@ -291,6 +290,24 @@ impl<'a> Rounds<'a> {
                 };
                 let at = (&document, &base);
                 Found::Length(length(&element, (*first, *last), at, finder).await?)
+            }
+            LookupOf::Groups { arguments, values } => {
+                let request = finder.arguments.aggregate(arguments)?;
+                let found = request.search(finder.read, finder.request_budget, values);
+                Found::Groups(found.await?)
+            }
+            LookupOf::ChangesCursor => {
+                let cursor = database::changes_cursor(finder.read).await?;
+                Found::Text(cursor.map(|cursor| cursor.to_string()))
+            }
+            LookupOf::Collections => Found::Collections(database::collections(finder.read).await?),
+            LookupOf::Indexes(_) => {
+                let (instance, element) = *around;
+                let Ok(Found::Collections(found)) = &self.0[instance].found else {
+                    return Err(mismatch());
+                };
+                let collection = found.get(element).ok_or_else(mismatch)?;
+                Found::Indexes(database::indexes(finder.read, &collection.name).await?)
             }
         };
         if lookup.elements.is_some() {

@@ -32,16 +32,20 @@ pub(super) async fn select(
     finder: &Finder<'_>,
 ) -> Result<QuerySelection> {
     let budget = finder.request_budget.budget();
-    let query = if of.query.has_regexps() {
-        let text = JsonPath(of.query.text().to_owned());
-        Cow::Owned(text.query(budget).await?)
-    } else {
-        Cow::Borrowed(&of.query)
+    let query = match &of.parsed {
+        Some(query) if !query.has_regexps() => Cow::Borrowed(query),
+        _ => Cow::Owned(
+            JsonPath(of.query.clone().into_owned())
+                .query(budget)
+                .await?,
+        ),
     };
     let is_first = AtomicBool::new(true);
     let parts = |parts: PartReads| -> BoxFuture<'_, Result<Vec<Option<Value>>>> {
-        if is_first.swap(false, Relaxed) {
-            let parts = of.reads.iter().map(|(read, extent)| {
+        if let Some(reads) = &of.reads
+            && is_first.swap(false, Relaxed)
+        {
+            let parts = reads.iter().map(|(read, extent)| {
                 let part = element.part(*read, document)?;
                 Ok(part.and_then(|part| part.narrowed(*extent)))
             });

@@ -3,9 +3,8 @@
 use async_graphql::{PathSegment, ServerError};
 
 use super::bound::{Bound, DocumentAt, PositionKind, ROOT, ReadAt, ResponsePosition, ResponseStep};
-use super::children::FoundChildren;
 use super::element::{Element, NULL};
-use super::found::FoundPage;
+use super::fields::{number, of_aggregation, of_children, of_element, of_page, of_values, string};
 use super::rounds::{Found, Instance, Rounds};
 use crate::database::{DocumentKey, Loaded};
 use crate::document::json::write_string;
@@ -13,7 +12,6 @@ use crate::document::path::{Place, Segment};
 use crate::error::{Error, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::session::mismatch;
-use crate::graphql::prepare::plan::PageField;
 use crate::graphql::response::write::server_error;
 use crate::graphql::scalars::node_id;
 
@@ -47,6 +45,8 @@ pub(crate) struct PlanWriter<'a> {
     pub(crate) rounds: &'a Rounds<'a>,
     pub(crate) loaded: &'a Loaded<'a>,
     pub(crate) request_budget: &'a RequestBudget,
+    /// The text of the subgraph schema, as JSON.
+    pub(crate) sdl: &'a [u8],
 }
 
 /// The element whose steps are executed: the root, or the current one of a list.
@@ -142,11 +142,7 @@ impl<'a> PlanWriter<'a> {
         }]);
         let mut open = OpenObjects {
             objects: Vec::new(),
-            needed: self
-                .bound
-                .lookups
-                .iter()
-                .any(|lookup| lookup.scope != ROOT || lookup.can_fail()),
+            needed: self.bound.can_fail(),
         };
         let mut may_be_empty = self.rounds.has_empty();
         let (mut at, mut written) = (0, 0);
@@ -188,7 +184,7 @@ impl<'a> PlanWriter<'a> {
                     Ok(None) => {
                         out.extend_from_slice(NULL);
                         at = *end;
-                        may_be_empty |= self.bound.positions[*position].around.is_none();
+                        may_be_empty |= self.bound.is_of_root(*position);
                         continue;
                     }
                     Err(error) => {
@@ -204,6 +200,7 @@ impl<'a> PlanWriter<'a> {
                 | ResponseStep::Picked { .. }
                 | ResponseStep::Remainder { .. }
                 | ResponseStep::Version { .. }
+                | ResponseStep::FoundText { .. }
                 | ResponseStep::Length { .. } => {
                     let (written, position) = self.json(&mut out, step, &frames).await;
                     match written {
@@ -218,6 +215,18 @@ impl<'a> PlanWriter<'a> {
                             continue;
                         }
                         Err(error) => Failure::Required(error, *position),
+                    }
+                }
+                ResponseStep::Fail {
+                    error,
+                    position,
+                    nullable,
+                } => {
+                    let error = Error::clone(error);
+                    if *nullable {
+                        Failure::Nullable(error, *position)
+                    } else {
+                        Failure::Required(error, *position)
                     }
                 }
                 ResponseStep::Found { lookup, position } => {
@@ -361,9 +370,29 @@ impl<'a> PlanWriter<'a> {
                 match found {
                     Ok(Found::Page(page)) => of_page(out, page, *field),
                     Ok(Found::Children { found, .. }) => of_children(out, found, *field),
+                    Ok(Found::Groups(found)) => of_aggregation(out, found, *field),
                     _ => return Err(mismatch()),
                 }
             }
+            ResponseStep::OfElement(scope, field) => {
+                let frame = frames.of(*scope)?;
+                let found = &self.rounds.0[frame.instance].found;
+                let found = found.as_ref().map_err(Clone::clone)?;
+                of_element(out, found, frame.at, *field).ok_or_else(mismatch)?;
+            }
+            ResponseStep::OfValues {
+                scope,
+                field,
+                number,
+            } => {
+                let frame = frames.of(*scope)?;
+                let Ok(Found::Groups(found)) = &self.rounds.0[frame.instance].found else {
+                    return Err(mismatch());
+                };
+                let group = found.groups.get(frame.at).ok_or_else(mismatch)?;
+                of_values(out, group.of.get(*number).ok_or_else(mismatch)?, *field);
+            }
+            ResponseStep::Sdl => out.extend_from_slice(self.sdl),
             _ => return Err(mismatch()),
         }
         Ok(())
@@ -428,6 +457,15 @@ impl<'a> PlanWriter<'a> {
                 };
                 (remainder.await, *position)
             }
+            ResponseStep::FoundText { lookup, position } => {
+                let text = self.instance(frames, *lookup);
+                let text = text.and_then(|(_, instance)| match &instance.found {
+                    Ok(Found::Text(text)) => Ok(text.as_deref()),
+                    Ok(_) => Err(mismatch()),
+                    Err(error) => Err(error.clone()),
+                });
+                (text.map(|text| string(out, text)), *position)
+            }
             ResponseStep::Length { lookup, position } => {
                 let length = self.instance(frames, *lookup);
                 let length = length.and_then(|(_, instance)| match &instance.found {
@@ -453,55 +491,6 @@ fn placed(frames: &Frames<'_>, read: ReadAt) -> Result<Place> {
 
 /// The number of steps between checks of the time limit.
 const STEPS_PER_CHECK: usize = 64;
-
-/// Writes a field of a page of documents.
-fn of_page(out: &mut Vec<u8>, page: &FoundPage, field: PageField) {
-    let (info, plan) = (&page.page_info, &page.plan);
-    match field {
-        PageField::TotalCount => number(out, page.total_count()),
-        PageField::HasNextPage => boolean(out, info.has_next_page),
-        PageField::HasPreviousPage => boolean(out, info.has_previous_page),
-        PageField::StartCursor => string(out, info.start_cursor.as_ref().map(|text| &*text.0)),
-        PageField::EndCursor => string(out, info.end_cursor.as_ref().map(|text| &*text.0)),
-        PageField::Index => string(out, plan.index.as_ref().map(|text| &*text.0)),
-        PageField::Partial => boolean(out, plan.partial),
-        PageField::Scanned => number(out, Some(plan.scanned)),
-        PageField::Examined => number(out, Some(plan.examined)),
-        PageField::Covered => boolean(out, plan.covered),
-        PageField::Returned => number(out, Some(plan.returned)),
-        PageField::TotalCountReason => string(out, plan.total_count_reason),
-    }
-}
-
-/// Writes a field of a page of children.
-fn of_children(out: &mut Vec<u8>, page: &FoundChildren, field: PageField) {
-    let cursor = |child: Option<usize>| child.and_then(|child| page.cursor(child));
-    match field {
-        PageField::HasNextPage => boolean(out, page.has_next_page),
-        PageField::HasPreviousPage => boolean(out, page.has_previous_page),
-        PageField::StartCursor => string(out, cursor(Some(0)).as_deref()),
-        PageField::EndCursor => string(out, cursor(page.page.len().checked_sub(1)).as_deref()),
-        _ => out.extend_from_slice(NULL),
-    }
-}
-
-fn boolean(out: &mut Vec<u8>, value: bool) {
-    out.extend_from_slice(if value { b"true" } else { b"false" });
-}
-
-fn number(out: &mut Vec<u8>, value: Option<impl itoa::Integer>) {
-    match value {
-        Some(value) => out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes()),
-        None => out.extend_from_slice(NULL),
-    }
-}
-
-fn string(out: &mut Vec<u8>, value: Option<&str>) {
-    match value {
-        Some(value) => write_string(out, value),
-        None => out.extend_from_slice(NULL),
-    }
-}
 
 /// A place in list form.
 fn place(out: &mut Vec<u8>, place: &Place) {
