@@ -41,6 +41,11 @@ impl Pool {
         }))
     }
 
+    /// The limit, in bytes.
+    pub fn bytes_max(&self) -> usize {
+        self.0.bytes_max
+    }
+
     /// The bytes that count towards the limit now.
     pub fn held(&self) -> usize {
         let small = self.0.small.load(Relaxed);

@@ -390,8 +390,10 @@ pub const CHANGES_RECENT_BYTES_MAX: usize = 8 << 20;
 pub const CHANGES_PAGES_READ_AT_ONCE: usize = 4;
 /// Pages of the stored change log that are kept for subscribers that resume at the same position.
 pub const CHANGES_PAGES_KEPT_MAX: usize = 4;
-/// Time after which a subscriber without memory for a commit tries again.
-pub const CHANGES_WAIT_TIME: Duration = Duration::from_millis(500);
+/// Memory for decoded changes that followers always have together, in bytes, besides the recent ones.
+/// They have a quarter of [`Bounds::held_bytes`] if that is more and requests do not need it. Past
+/// it, changes are forgotten and read again.
+pub const CHANGES_HELD_BYTES: usize = 32 << 20;
 /// Time between two executions of a live page of documents.
 pub const LIVE_PAGE_TIME_MIN: Duration = Duration::from_millis(100);
 /// Live queries that are executed at the same time: as many fast ones, and as many slow ones. The

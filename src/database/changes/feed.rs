@@ -9,6 +9,7 @@
 mod follow_errors;
 mod pause;
 pub(crate) mod shared_commits;
+mod taken;
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -17,6 +18,7 @@ use std::time::Duration;
 use follow_errors::{expired, log_is_off, other_history};
 use pause::Pause;
 use shared_commits::SharedCommits;
+use taken::TakenCommits;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
@@ -120,7 +122,7 @@ pub struct ChangeFollower {
     position: ChangePosition,
     signal: Arc<Signal>,
     /// Commits that were taken but not yet returned in full.
-    taken: VecDeque<Arc<LoggedCommit>>,
+    taken: TakenCommits,
     /// The number of changes of the first of them that were looked at.
     looked_at: usize,
 }
@@ -178,7 +180,7 @@ impl ChangeFeed {
             history: settings.history,
             position: ChangePosition::after(Version([0; 10])),
             signal,
-            taken: VecDeque::new(),
+            taken: TakenCommits::default(),
             looked_at: 0,
         };
         // Only a snapshot that is taken after the subscriber was added has all earlier commits.
@@ -367,6 +369,7 @@ impl Signal {
 
 impl Drop for ChangeFollower {
     fn drop(&mut self) {
+        self.taken.clear(&self.feed.0.commits);
         let mut state = self.feed.0.state();
         state.subscribers.remove(&self.interest, self.number);
         if state.subscribers.is_empty() {
@@ -399,7 +402,6 @@ impl ChangeFollower {
                 Recent::Taken => {}
                 // Boxed, so that waiting subscribers take less memory.
                 Recent::Gone => Box::pin(self.take_stored()).await?,
-                Recent::NoMemory => Box::pin(self.feed.0.commits.memory()).await,
                 Recent::NoneYet => self.wait().await?,
             }
         }
@@ -423,7 +425,7 @@ impl ChangeFollower {
 
     /// The next change of the commits that were taken.
     fn take(&mut self) -> Option<FollowedChange> {
-        while let Some(commit) = self.taken.front() {
+        while let Some(commit) = self.taken.first(&self.feed.0.commits) {
             while let Some(change) = commit.changes.get(self.looked_at) {
                 let number = self.looked_at;
                 self.looked_at += 1;
@@ -435,28 +437,29 @@ impl ChangeFollower {
                     continue;
                 }
                 let is_last = self.looked_at == commit.changes.len();
-                let position = if is_last {
+                self.position = if is_last {
                     ChangePosition::after(commit.version)
                 } else {
                     at
                 };
                 return Some(FollowedChange {
-                    commit: commit.clone(),
-                    change: number,
                     cursor: ChangeCursor {
                         history: self.history.clone(),
-                        position,
+                        position: self.position,
                     },
+                    commit,
+                    change: number,
                 });
             }
             self.position = self.position.max(ChangePosition::after(commit.version));
             self.looked_at = 0;
-            self.taken.pop_front();
+            self.taken.pop(&self.feed.0.commits);
         }
+        self.looked_at = 0;
         None
     }
 
-    /// Takes commits from memory, up to an amount: what a slow subscriber holds stays in memory.
+    /// Takes commits from memory, up to an amount.
     fn take_recent(&mut self) -> Recent {
         let state = self.feed.0.state();
         let Some(tail) = &state.tail else {
@@ -470,22 +473,17 @@ impl ChangeFollower {
         let first = tail
             .recent
             .partition_point(|commit| ChangePosition::after(commit.version) <= position);
-        let mut bytes = 0;
+        let (mut bytes, mut commits) = (0, Vec::new());
         for commit in tail.recent.iter().skip(first).take(COMMITS_AT_ONCE) {
             bytes += commit.bytes;
-            if bytes > COMMIT_BYTES_AT_ONCE && !self.taken.is_empty() {
+            if bytes > COMMIT_BYTES_AT_ONCE && !commits.is_empty() {
                 break;
             }
-            if !self.feed.0.commits.may_keep(commit) {
-                break;
-            }
-            self.taken.push_back(commit.clone());
+            commits.push(commit.clone());
         }
-        if !self.taken.is_empty() {
+        if !commits.is_empty() {
+            self.taken.fill(&self.feed.0.commits, commits);
             return Recent::Taken;
-        }
-        if first < tail.recent.len() {
-            return Recent::NoMemory;
         }
         // Later notifications are of commits after these.
         self.position = self.position.max(ChangePosition::after(tail.read_to));
@@ -508,13 +506,12 @@ impl ChangeFollower {
         if page.commits.is_empty() {
             self.position = self.position.max(ChangePosition::after(page.newest));
         }
-        self.taken.extend(page.commits.iter().cloned());
+        self.taken.fill(&parts.commits, page.commits.clone());
         Ok(())
     }
 
     /// Waits for a notification after the position.
     async fn wait(&mut self) -> Result<()> {
-        self.taken.shrink_to_fit();
         let first = self.signal.notified().await?;
         // Between the position and this commit, nothing was wanted.
         self.position = self.position.max(before(first));
@@ -533,8 +530,6 @@ enum Recent {
     Taken,
     /// The commits after its position are no longer in memory.
     Gone,
-    /// There are commits, and no memory to keep one.
-    NoMemory,
     /// There are none.
     NoneYet,
 }

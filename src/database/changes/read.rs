@@ -27,7 +27,7 @@ pub struct LoggedCommit {
     /// An estimate of the memory that the commit takes.
     pub(super) bytes: usize,
     /// The memory of the commit, once it counts.
-    held: OnceLock<Share>,
+    held: OnceLock<(Share, Option<Share>)>,
 }
 
 /// The first commits after a version.
@@ -149,13 +149,16 @@ fn decode(range: &ChangeLogRange, shard: u8, pairs: &Pairs) -> Result<Vec<Logged
 }
 
 impl LoggedCommit {
-    /// Counts the memory of the commit in a pool, if it does not count yet.
-    pub(super) fn count_in(&self, pool: &Pool) {
-        self.held.get_or_init(|| {
+    /// Counts the memory of the commit in the pool of commits, and in that of all requests if there
+    /// is one, unless it counts already.
+    pub(super) fn count_in(&self, commits: &Pool, requests: Option<&Pool>) {
+        let share = |pool: &Pool| {
             let share = pool.counted_share();
             share.add(self.bytes);
             share
-        });
+        };
+        self.held
+            .get_or_init(|| (share(commits), requests.map(share)));
     }
 
     /// Reads the JSON Patch of the change at a position in the commit. `None` if the log does not

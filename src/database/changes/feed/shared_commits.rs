@@ -2,27 +2,27 @@
 //!
 //! A commit of thousands of changes takes megabytes when it is decoded, and thousands of followers
 //! can be at different positions. So a commit that one follower holds is the one that all others get,
-//! its memory counts once, few pages are decoded at the same time, and a follower that finds no
-//! memory waits without holding any.
+//! its memory counts once, and few pages are decoded at the same time. What followers hold together is
+//! bounded: those that have not asked for a change for longest lose their commits, and read them again
+//! when they ask.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 
 use tokio::sync::Semaphore;
-use tokio::time::sleep;
 
 use crate::budget::Pool;
 use crate::database::changes::read::{LoggedCommit, Start, read_commits};
 use crate::error::Result;
 use crate::key::Version;
-use crate::limits::{
-    CHANGES_PAGES_KEPT_MAX, CHANGES_PAGES_READ_AT_ONCE, CHANGES_WAIT_TIME, HELD_FREE_BYTES,
-};
+use crate::limits::{CHANGES_HELD_BYTES, CHANGES_PAGES_KEPT_MAX, CHANGES_PAGES_READ_AT_ONCE};
 use crate::store::Store;
 
 /// The decoded commits of a process.
 pub(super) struct SharedCommits {
-    /// The memory that all requests hold. Without one, the memory of commits is not limited.
+    /// The memory of commits that followers hold.
+    own: Pool,
+    /// The memory that all requests hold. The commits count in it too.
     pool: OnceLock<Pool>,
     /// Permits to read and decode a page.
     reading: Semaphore,
@@ -37,6 +37,10 @@ struct Known {
     swept_at: usize,
     /// The pages that were read last.
     pages: VecDeque<(Start, Arc<StoredPage>)>,
+    /// The commits that are lent to followers, those first that have not been used for longest.
+    lent: BTreeMap<u64, Vec<Arc<LoggedCommit>>>,
+    /// The number of the next use.
+    next_use: u64,
 }
 
 /// A page of the stored log.
@@ -51,6 +55,7 @@ pub(super) struct StoredPage {
 impl Default for SharedCommits {
     fn default() -> Self {
         Self {
+            own: Pool::new(CHANGES_HELD_BYTES),
             pool: OnceLock::new(),
             reading: Semaphore::new(CHANGES_PAGES_READ_AT_ONCE),
             state: Mutex::default(),
@@ -64,24 +69,6 @@ impl SharedCommits {
         let _first = self.pool.set(pool);
     }
 
-    /// Whether there is memory for further commits.
-    pub(super) fn has_memory(&self) -> bool {
-        self.pool.get().is_none_or(|pool| pool.check().is_ok())
-    }
-
-    /// Whether a follower may keep a commit: one that is small, or any one if there is memory.
-    pub(super) fn may_keep(&self, commit: &LoggedCommit) -> bool {
-        commit.bytes <= HELD_FREE_BYTES || self.has_memory()
-    }
-
-    /// Waits until there may be memory.
-    pub(super) async fn memory(&self) {
-        while !self.has_memory() {
-            self.forget_pages();
-            sleep(CHANGES_WAIT_TIME).await;
-        }
-    }
-
     /// Shares decoded commits: of each that is in memory already, returns that one.
     pub(super) fn share(&self, commits: Vec<LoggedCommit>) -> Vec<Arc<LoggedCommit>> {
         let mut known = self.known();
@@ -91,20 +78,50 @@ impl SharedCommits {
         shared
     }
 
-    /// Counts a commit that others may hold.
+    /// Counts a commit that followers may hold, and makes room for it.
     pub(super) fn count(&self, commit: &LoggedCommit) {
-        if let Some(pool) = self.pool.get() {
-            commit.count_in(pool);
-        }
+        commit.count_in(&self.own, self.pool.get());
+        self.known().make_room(&self.own, self.bytes_max());
     }
 
-    /// Reads a page of the stored log, or returns the one that another follower has just read. Waits
-    /// for memory.
+    /// The bytes that followers may hold: a quarter of the memory of all requests, and less while
+    /// requests need it.
+    fn bytes_max(&self) -> usize {
+        let Some(pool) = self.pool.get() else {
+            return CHANGES_HELD_BYTES;
+        };
+        let bytes_max = pool.bytes_max();
+        if pool.held() > bytes_max - bytes_max / 4 {
+            return CHANGES_HELD_BYTES;
+        }
+        CHANGES_HELD_BYTES.max(bytes_max / 4)
+    }
+
+    /// Lends commits to a follower. Returns the number of the use.
+    pub(super) fn lend(&self, commits: Vec<Arc<LoggedCommit>>) -> u64 {
+        self.known().lend(commits)
+    }
+
+    /// The follower uses the commits that were lent under a number. Returns their next number. `None`
+    /// if they were forgotten.
+    pub(super) fn used(&self, number: u64) -> Option<u64> {
+        let mut known = self.known();
+        let commits = known.lent.remove(&number)?;
+        Some(known.lend(commits))
+    }
+
+    /// The follower does not need the commits any more.
+    pub(super) fn give_back(&self, number: u64) {
+        let commits = self.known().lent.remove(&number);
+        // They are freed while the others can go on.
+        drop(commits);
+    }
+
+    /// Reads a page of the stored log, or returns the one that another follower has just read.
     ///
     /// # Errors
     /// As [`read_commits`].
     pub(super) async fn page(&self, store: &dyn Store, start: Start) -> Result<Arc<StoredPage>> {
-        self.memory().await;
         // The semaphore is never closed.
         let _reading = self.reading.acquire().await;
         if let Some(page) = self.known().page(start) {
@@ -144,6 +161,22 @@ impl Known {
         let commit = Arc::new(commit);
         self.commits.insert(commit.version, Arc::downgrade(&commit));
         commit
+    }
+
+    fn lend(&mut self, commits: Vec<Arc<LoggedCommit>>) -> u64 {
+        let number = self.next_use;
+        self.next_use += 1;
+        self.lent.insert(number, commits);
+        number
+    }
+
+    /// Forgets pages and lent commits until there is room in their pool, or nothing is left.
+    fn make_room(&mut self, own: &Pool, bytes_max: usize) {
+        while own.held() > bytes_max {
+            if self.pages.pop_front().is_none() && self.lent.pop_first().is_none() {
+                return;
+            }
+        }
     }
 
     fn page(&self, start: Start) -> Option<Arc<StoredPage>> {
