@@ -9,7 +9,7 @@ use tokio::time::Instant;
 
 use super::pool::{Pool, Share};
 use crate::error::{Error, Limit, Resource, Result};
-use crate::limits::{HELD_UNCOUNTED_BYTES, STEPS_AT_A_TIME};
+use crate::limits::{HELD_SMALL_BYTES, STEPS_AT_A_TIME};
 
 /// What a request, or a portion of background work, may still use. Clones share the counters.
 #[derive(Clone, Debug)]
@@ -195,7 +195,7 @@ impl Budget {
     #[inline]
     pub fn check_response(&self, bytes: usize) -> Result<()> {
         self.check_response_limit(bytes)?;
-        if bytes <= HELD_UNCOUNTED_BYTES {
+        if bytes <= HELD_SMALL_BYTES {
             return Ok(());
         }
         let before = self.0.response_bytes.fetch_max(bytes, Relaxed);

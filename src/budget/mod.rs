@@ -15,6 +15,8 @@ mod kinds;
 mod pool;
 mod reservation;
 mod steps;
+mod waiting;
+mod waiting_client;
 mod written_text;
 
 pub use compute::block_thread;
@@ -22,6 +24,7 @@ pub use counters::Budget;
 pub use pool::{Pool, Share};
 pub use reservation::Reservation;
 pub use steps::Steps;
+pub(crate) use waiting_client::WaitingClient;
 pub use written_text::WrittenText;
 
 pub use crate::error::{Limit, Resource};

@@ -97,6 +97,7 @@ impl GraphQl {
             bounds,
         } = options;
         let pool = Pool::new(bounds.held_bytes);
+        database.changes().count_in(pool.clone());
         Self(Arc::new(ServiceParts {
             database,
             schema: PhylloSchema::new(scope, Purpose::Execute, &bounds),
