@@ -124,6 +124,11 @@ impl Share {
         self.bytes.load(Relaxed)
     }
 
+    /// Returns all memory of the share. No other thread may use the share meanwhile.
+    pub(crate) fn clear(&self) {
+        self.give(self.held());
+    }
+
     /// Gives back `bytes` of what was taken.
     pub fn give(&self, bytes: usize) {
         let before = self.bytes.fetch_sub(bytes, Relaxed);

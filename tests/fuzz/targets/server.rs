@@ -65,7 +65,7 @@ impl Served {
     fn answered(&self) {
         let inputs = self.inputs.get();
         if inputs.is_multiple_of(INPUTS_PER_CHECK) {
-            let faults = sound::faults(&**self.world.database.store());
+            let faults = sound::faults(self.world.database.store());
             let faults = self.world.runtime.block_on(faults);
             assert!(faults.is_empty(), "the store is not sound: {faults:#?}");
         }
