@@ -25,7 +25,7 @@ cases!(
     ]
 );
 
-const DOCUMENTS: i64 = 400;
+const DOCUMENTS: i64 = 600;
 
 async fn filled() -> Client {
     let client = client_of(empty_store().await).await;
@@ -36,7 +36,7 @@ async fn filled() -> Client {
         )
         .await;
     for first in (0..DOCUMENTS).step_by(100) {
-        let inserts: String = (first..first + 100)
+        let inserts: Vec<String> = (first..first + 100)
             .map(|id| {
                 let tags = json!(["all", format!("a{id}"), format!("b{}", id % 7)]).to_string();
                 format!(
@@ -44,7 +44,7 @@ async fn filled() -> Client {
                 )
             })
             .collect();
-        client.mutate(&inserts).await;
+        client.mutate(&inserts.concat()).await;
     }
     client
 }
@@ -56,19 +56,25 @@ async fn a_fault_is_found_after_many_snapshots_beside_writers() {
     let value = IndexValue::of_leaf(&Leaf::Integer(DOCUMENTS - 1));
     let entry = index.entry(value.bytes(), &DocumentId::Integer(DOCUMENTS - 1));
     let entry = entry.expect("short");
+    let begun = Instant::now();
+    let check = Check::of_store(store.clone(), None).await.expect("begun");
+    assert_eq!(all(check).await, []);
+    // Four snapshots, if the next checks are as fast.
+    let time_left = begun.elapsed() / 4;
+    let time_left = time_left.clamp(TIME_LEFT_MIN, CLUSTER_SNAPSHOT_TIME_MAX / 2);
     // The writers leave the damaged document alone.
-    for (is_damaged, first) in [(false, 0), (true, 1_000_000)] {
+    for is_damaged in [false, true] {
         if is_damaged {
             remove(&client, &entry).await;
         }
         let over = Arc::new(AtomicBool::new(false));
-        let writer = tokio::spawn(write(client.clone(), first, over.clone()));
-        let old = Arc::new(OldSnapshots::of(store.clone()));
+        let writer = tokio::spawn(write(client.clone(), over.clone()));
+        let old = Arc::new(OldSnapshots::of(store.clone(), time_left));
         let begun = Instant::now();
         let check = Check::of_store(old.clone(), None).await.expect("begun");
         let found = all(check).await;
         assert!(begun.elapsed() > CLUSTER_SNAPSHOT_TIME_MAX);
-        assert!(old.taken.load(Ordering::Relaxed) > 2);
+        assert!(old.taken.load(Ordering::Relaxed) > 1);
         over.store(true, Ordering::Release);
         writer.await.expect("it writes");
         let codes: Vec<_> = found.iter().map(|it| (&*it.code, &it.key)).collect();
@@ -96,38 +102,45 @@ async fn remove(client: &Client, entry: &[u8]) {
     removed.await.expect("removed");
 }
 
-/// Changes, deletes and creates documents until it is over. `first` distinguishes the values of each run.
-async fn write(client: Client, first: i64, over: Arc<AtomicBool>) {
-    for number in first.. {
+/// Changes, deletes and creates documents until it is over.
+async fn write(client: Client, over: Arc<AtomicBool>) {
+    for number in 0.. {
         if over.load(Ordering::Acquire) {
             return;
         }
         let id = number * 37 % (DOCUMENTS - 10);
-        let value = 1_000_000 + number;
+        let value = 1_000_000 + id;
         let mutation = match number % 3 {
             0 => format!(
-                "mergeDocument(id: {id}, patch: {{n: {value}, tags: [{number}]}}) {{ key }}"
+                "mergeDocument(id: {id}, patch: {{n: {value}, tags: [{}]}}) {{ key }}",
+                number % 10
             ),
             1 => format!("deleteDocument(id: {id}) {{ deleted }}"),
-            _ => format!("insertDocument(id: \"new{number}\", document: {{n: {value}}}) {{ key }}"),
+            _ => format!("replaceDocument(id: \"new{id}\", document: {{tags: [1]}}) {{ key }}"),
         };
         client.mutate(&mutation).await;
+        sleep(WRITER_PAUSE).await;
     }
 }
+
+/// Leaves the cluster time for the check.
+const WRITER_PAUSE: Duration = Duration::from_millis(20);
+/// Enough to go on with a check.
+const TIME_LEFT_MIN: Duration = Duration::from_millis(500);
 
 /// A store whose snapshots are so old that the cluster soon drops them.
 struct OldSnapshots {
     inner: Arc<dyn Store>,
+    /// What is left of the time for which the cluster keeps a snapshot.
+    time_left: Duration,
     taken: AtomicUsize,
 }
 
-/// What is left of the time for which the cluster keeps a snapshot.
-const TIME_LEFT: Duration = Duration::from_millis(800);
-
 impl OldSnapshots {
-    fn of(inner: Arc<dyn Store>) -> Self {
+    fn of(inner: Arc<dyn Store>, time_left: Duration) -> Self {
         Self {
             inner,
+            time_left,
             taken: AtomicUsize::new(0),
         }
     }
@@ -138,7 +151,7 @@ impl Store for OldSnapshots {
     async fn snapshot(&self) -> Result<Arc<dyn Read>> {
         self.taken.fetch_add(1, Ordering::Relaxed);
         let snapshot = self.inner.snapshot().await?;
-        sleep(CLUSTER_SNAPSHOT_TIME_MAX.saturating_sub(TIME_LEFT)).await;
+        sleep(CLUSTER_SNAPSHOT_TIME_MAX.saturating_sub(self.time_left)).await;
         Ok(snapshot)
     }
 

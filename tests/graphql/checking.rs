@@ -23,6 +23,7 @@ use crate::injected::{Fault, Injected};
 cases!(
     async [
         a_check_beside_writers_finds_no_false_faults,
+        a_check_ends_although_collections_and_indexes_grow,
     ]
     damaged("the cases damage it") [
         a_check_in_many_snapshots_finds_what_one_in_one_snapshot_finds,
@@ -144,6 +145,18 @@ async fn a_check_beside_writers_finds_no_false_faults() {
     }
 }
 
+async fn a_check_ends_although_collections_and_indexes_grow() {
+    let client = filled().await;
+    let store = client.database.store().clone();
+    let ending = Arc::new(Ending {
+        writes: Writes::Ascending,
+        ..Ending::within(&store, 300, Some((client.clone(), 0)))
+    });
+    let check = Check::of_store(ending.clone(), None).await;
+    let (found, _) = run(check.expect("begun")).await;
+    assert_eq!(found, []);
+}
+
 async fn faults_are_found_beside_writers() {
     for (seed, reads) in (10..).zip(READS) {
         let client = filled().await;
@@ -179,16 +192,42 @@ struct Ending {
     taken: AtomicUsize,
     /// A client, and the seed of its changes.
     writer: Option<(Client, u64)>,
+    writes: Writes,
 }
+
+/// What other clients do between two snapshots.
+enum Writes {
+    /// Random changes of a few documents.
+    Random,
+    /// New documents behind all others, more than a check reads in one snapshot.
+    Ascending,
+}
+
+/// More snapshots than any check here needs.
+const SNAPSHOTS_MAX: u64 = 300;
 
 impl Ending {
     fn new(store: &Arc<dyn Store>, reads: usize, writer: Option<(Client, u64)>) -> Arc<Self> {
-        Arc::new(Self {
+        Arc::new(Self::within(store, reads, writer))
+    }
+
+    fn within(store: &Arc<dyn Store>, reads: usize, writer: Option<(Client, u64)>) -> Self {
+        Self {
             inner: Injected::new(store.clone(), Fault::SnapshotsEnd, reads),
             taken: AtomicUsize::new(0),
             writer,
-        })
+            writes: Writes::Random,
+        }
     }
+}
+
+/// Stores documents whose ids and values are behind those of all others.
+async fn append(client: &Client, turn: u64) {
+    let first = 1_000_000 + 1_000 * i64::try_from(turn).expect("small");
+    let inserts: String = (first..first + 100)
+        .map(|id| format!("d{id}: insertDocument(id: {id}, document: {{n: {id}}}) {{ key }} "))
+        .collect();
+    client.mutate(&inserts).await;
 }
 
 /// Random changes of documents, which create, delete and move values of both indexes.
@@ -232,8 +271,14 @@ impl Store for Ending {
         if let Some((client, seed)) = &self.writer
             && taken > 0
         {
-            let mut random = StdRng::seed_from_u64(1_000 * seed + taken);
-            change(client, &mut random).await;
+            assert!(taken < SNAPSHOTS_MAX, "the check does not end");
+            match self.writes {
+                Writes::Random => {
+                    let mut random = StdRng::seed_from_u64(1_000 * seed + taken);
+                    change(client, &mut random).await;
+                }
+                Writes::Ascending => append(client, taken).await,
+            }
         }
         self.inner.snapshot().await
     }

@@ -323,7 +323,7 @@ async fn both(client: &Client, root: &str, variables: &Value, seed: u64) -> (Str
 
 /// The data as text, and the errors without their paths and locations: the general executor cuts the
 /// path of an error that makes an element of a list null, and executes a field twice that is selected
-/// twice. Of a response without data only the first error, at
+/// twice.
 fn told(response: &str) -> (String, Vec<Value>) {
     let data = response
         .split_once(",\"errors\":")

@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use foundationdb_tuple::unpack;
 
+use super::bounds::GrowthBound;
 use super::change_log::ChangeLogCheck;
 use super::entries::CheckedIndexes;
 use super::finding::{CheckReport, Finding, FindingKind, Summary};
@@ -43,6 +44,10 @@ pub struct Check {
     pub(super) document: Option<OpenDocument>,
     /// The key of the last document that was checked in full.
     pub(super) last: Option<Vec<u8>>,
+    /// The end of the check in the current index, which may grow.
+    pub(super) index_bound: Option<GrowthBound>,
+    /// The end of the check in the current collection, which may grow.
+    pub(super) collection_bound: Option<GrowthBound>,
     /// Documents of the collection whose index entries are checked next.
     pub(super) unchecked: Vec<Vec<u8>>,
     /// Keys in the wrong place that were reported, and that a later snapshot may show again.
@@ -143,6 +148,8 @@ impl Check {
             collection: None,
             document: None,
             last: None,
+            index_bound: None,
+            collection_bound: None,
             unchecked: Vec::new(),
             misplaced: Misplaced::default(),
             report: CheckReport::default(),
@@ -216,10 +223,14 @@ impl Check {
 
     /// Checks the next index entry.
     async fn entry(&mut self) -> Result<()> {
+        let key = self.entries.peek().await?.map(|(key, _)| key.to_vec());
+        if key.is_some_and(|key| self.skips_entry(&key)) {
+            return Ok(());
+        }
         if self.prepared == 0 {
             let ahead = self
                 .entries
-                .ahead(ENTRIES_TOGETHER)
+                .ahead(self.together(ENTRIES_TOGETHER))
                 .map(|(key, _)| key.to_vec());
             let ahead: Vec<_> = ahead.collect();
             self.indexes.prepare(&ahead).await?;
@@ -347,6 +358,9 @@ impl Check {
                 Ok(())
             }
             (_, Some(document)) => {
+                if self.skips_document(&document) {
+                    return Ok(());
+                }
                 if self.enter(collection_of(&document)).await? {
                     self.document(document).await?;
                 }

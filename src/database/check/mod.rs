@@ -5,6 +5,7 @@
 //! Catalog entries, versions and documents are all ordered by collection and id. The check reads
 //! them side by side and compares each document with its entry, its version and its index entries.
 
+mod bounds;
 pub(crate) mod change_log;
 pub(crate) mod checker;
 mod collection_count;
