@@ -7,6 +7,7 @@ mod directory;
 mod disk;
 mod documents;
 mod faults;
+mod generations;
 mod kill;
 mod large;
 mod log;

@@ -56,7 +56,7 @@ async fn a_commit_cut_off_by_the_deadline_has_an_unknown_outcome() {
     let pausing = cluster.clone();
     let added = add_one(&store, seconds(4), move |_| pausing.pause(0)).await;
     let error = added.err().expect("there is no answer");
-    assert_eq!(error.kind(), ErrorKind::Timeout);
+    assert_eq!(error.kind(), ErrorKind::OutcomeUnknown);
     assert!(error.message().contains("not known"), "{error}");
     cluster.resume(0);
     until_ready(&store).await;

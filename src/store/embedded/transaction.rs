@@ -442,7 +442,9 @@ impl Transaction for EmbeddedTransaction {
             self.committer.progress.reaches(self.base).await?;
             return Ok(version(self.base));
         };
-        self.committer.progress.reaches(number).await?;
+        // After a failed sync the files may have the commit or not.
+        let synced = self.committer.progress.reaches(number).await;
+        synced.map_err(CommitError::Unknown)?;
         Ok(version(number))
     }
 
