@@ -125,6 +125,9 @@ pub const STEPS_PER_WRITE: u64 = 10;
 /// Steps of work, about half a millisecond, after which a task yields. Work that cannot yield moves
 /// to a blocking thread.
 pub const STEPS_AT_A_TIME: u64 = 10_000;
+/// The time after which the parts of a task wait for its next poll. Parts ask between portions of
+/// work, which take about as long, so a poll takes about twice this time.
+pub const SLICE_TIME: Duration = Duration::from_micros(500);
 /// Steps that synchronous work draws from its budget at a time.
 pub const STEPS_PER_DRAW: u64 = 1_024;
 /// Nodes in any intermediate node list of a JSONPath query.

@@ -9,10 +9,9 @@ use flate2::write::GzDecoder;
 use futures::FutureExt as _;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Frame;
-use tokio::task::yield_now;
 use tokio::time::timeout;
 
-use crate::budget::{Share, WaitingClient};
+use crate::budget::{Share, WaitingClient, pause};
 use crate::error::{Error, Limit};
 use crate::limits::{
     BODY_DECODED_BYTES, BODY_MEMBER_BYTES, BODY_MEMBERS_MAX, BODY_RESERVED_FROM_BYTES, Bounds,
@@ -130,7 +129,7 @@ async fn decoded(mut sent: Limited<Body>, bytes_max: usize, share: &Share) -> Re
             decoder.write_all(piece)?;
             share.take(decoder.decoded() - before)?;
             // A small input can take long to decode, so this yields to other tasks.
-            yield_now().await;
+            pause().await;
         }
     }
     share.give(GZIP_DECODER_BYTES);

@@ -12,7 +12,7 @@ use super::tables::fault;
 use super::tables::pairs;
 use super::tables::view::View;
 use super::tables::writes::{WriteKind, WriteList, WriteTables};
-use crate::budget::block_thread;
+use crate::budget::{block_thread, pause, turn};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 use crate::limits::{CLEARED_PAIRS_AT_ONCE, RANGES_AT_A_TIME, WRITTEN_BYTES_AT_ONCE};
@@ -304,7 +304,9 @@ impl Read for EmbeddedTransaction {
 
     async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
         if range.resumed {
-            tokio::task::yield_now().await;
+            pause().await;
+        } else {
+            turn().await;
         }
         self.apply().await?;
         let mut open = self.lock();
@@ -317,8 +319,10 @@ impl Read for EmbeddedTransaction {
     async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
         let mut round = MultiRange::of(ranges.len());
         for ranges in ranges.chunks(RANGES_AT_A_TIME) {
-            if !round.batches.is_empty() {
-                tokio::task::yield_now().await;
+            if round.batches.is_empty() {
+                turn().await;
+            } else {
+                pause().await;
             }
             let read = match self.apply().await {
                 Ok(()) => self.read_ranges(ranges, &mut round),

@@ -14,6 +14,7 @@ use super::children::FoundChildren;
 use super::element::{Element, remainder};
 use super::found::{ElementAnswers, FoundPage, places};
 use super::selected::{length, select};
+use crate::budget::turn;
 use crate::database::{
     self, Answer, BorrowedRequest, DocumentKey, Extent, Loaded, QuerySelection, ReadRequest, Value,
     load, query,
@@ -260,6 +261,7 @@ impl<'a> Rounds<'a> {
         let Instance { around, lookup, .. } = &self.0[instance];
         let lookup = &finder.bound.lookups[lookup.ok_or_else(mismatch)?];
         finder.request_budget.check()?;
+        turn().await;
         let element = self.element(finder.bound, loaded, *around)?;
         let found = match &lookup.of {
             LookupOf::Documents(_) => return Err(mismatch()),

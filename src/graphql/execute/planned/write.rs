@@ -6,6 +6,7 @@ use super::bound::{Bound, DocumentAt, PositionKind, ROOT, ReadAt, ResponsePositi
 use super::element::{Element, NULL};
 use super::fields::{number, of_aggregation, of_children, of_element, of_page, of_values, string};
 use super::rounds::{Found, Instance, Rounds};
+use crate::budget::turn;
 use crate::database::{DocumentKey, Loaded};
 use crate::document::json::write_string;
 use crate::document::path::{Place, Segment};
@@ -156,6 +157,7 @@ impl<'a> PlanWriter<'a> {
             let Some(step) = steps.get(at) else { break };
             if written % STEPS_PER_CHECK == 0 {
                 self.request_budget.check()?;
+                turn().await;
             }
             written += 1;
             at += 1;
