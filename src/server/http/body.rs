@@ -86,15 +86,14 @@ async fn whole(
     let (mut first, mut all) = (Bytes::new(), Vec::new());
     let mut client = WaitingClient::default();
     loop {
-        let data = match ready(&mut sent, bytes_max) {
-            Some(data) => data?,
-            None => {
-                // The piece may be a small part of a buffer that it keeps in memory.
-                if !first.is_empty() {
-                    all.extend_from_slice(&std::mem::take(&mut first));
-                }
-                awaited(&mut sent, bytes_max, share, &mut client).await?
+        let data = if let Some(data) = ready(&mut sent, bytes_max) {
+            data?
+        } else {
+            // The piece may be a small part of a buffer that it keeps in memory.
+            if !first.is_empty() {
+                all.extend_from_slice(&std::mem::take(&mut first));
             }
+            awaited(&mut sent, bytes_max, share, &mut client).await?
         };
         let Some(data) = data else { break };
         share.take(data.len())?;

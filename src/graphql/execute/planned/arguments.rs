@@ -197,13 +197,11 @@ impl<'p> PlanArguments<'p> {
     /// # Errors
     /// `BAD_USER_INPUT`: the argument is not a string.
     pub(super) fn json_path(self, argument: &'p Input) -> Result<Cow<'p, str>> {
-        match argument {
-            Input::String(text) => Ok(Cow::Borrowed(text)),
-            _ => {
-                let JsonPath(text) = parsed(self.value(argument))?;
-                Ok(Cow::Owned(text))
-            }
+        if let Input::String(text) = argument {
+            return Ok(Cow::Borrowed(text));
         }
+        let JsonPath(text) = parsed(self.value(argument))?;
+        Ok(Cow::Owned(text))
     }
 
     /// The arguments that are given, with their values.

@@ -241,7 +241,10 @@ impl<'p> Binder<'p> {
                 return self.object(below, |binder, field| binder.member(&here, field));
             }
             Field::Select(query, below) => return self.select(here, query, below),
-            Field::Length => return self.length(here),
+            Field::Length => {
+                self.length(here);
+                return Ok(());
+            }
             Field::Children(arguments, below) => return self.children(here, arguments, below),
             _ => return Err(mismatch()),
         };

@@ -54,6 +54,13 @@ enum ReadSource<'a> {
     Found,
 }
 
+/// What the reads of an element have of a value.
+pub(super) enum ContainedValue {
+    /// The value, or that nothing is stored at its place.
+    Known(Option<Value>),
+    NotRead,
+}
+
 impl<'a> Element<'a> {
     /// The root.
     pub(super) fn root(loaded: &'a Loaded<'a>) -> Self {
@@ -121,17 +128,17 @@ impl<'a> Element<'a> {
         }
     }
 
-    /// The value at a path in the document of `of`, if a read has the whole of it: none inside if
-    /// nothing is stored there. The path begins at the element.
+    /// The value at a path in the document of `of`, if a read has the whole of it. The path begins at
+    /// the element.
     pub(super) fn contained(
         &self,
         reads: &BoundReads<'_>,
         of: &ValueAt<'_>,
         path: &Path,
         document: &Arc<DocumentKey>,
-    ) -> Result<Option<Option<Value>>> {
+    ) -> Result<ContainedValue> {
         if let ReadSource::Selected { part, .. } = &self.source {
-            return Ok(Some(part.at(path)));
+            return Ok(ContainedValue::Known(part.at(path)));
         }
         for (number, read) in reads.0.iter().enumerate() {
             if let ReadRequest::Value(bound, at, Extent::Whole) = read
@@ -139,10 +146,11 @@ impl<'a> Element<'a> {
                 && let Some(below) = path.below(at)
             {
                 let whole = self.part(number, document)?;
-                return Ok(Some(whole.and_then(|whole| whole.at(&below))));
+                let value = whole.and_then(|whole| whole.at(&below));
+                return Ok(ContainedValue::Known(value));
             }
         }
-        Ok(None)
+        Ok(ContainedValue::NotRead)
     }
 
     /// The value that a read found. None if nothing is stored there.

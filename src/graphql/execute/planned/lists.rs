@@ -97,7 +97,7 @@ impl<'p> Binder<'p> {
     }
 
     /// Binds the length of the value at a place.
-    pub(super) fn length(&mut self, here: &Here<'p>) -> Result<()> {
+    pub(super) fn length(&mut self, here: &Here<'p>) {
         let first = self.read(here, here.path.clone(), PlaceField::Kind);
         let last = self.read_extent(here, here.path.clone(), Extent::Last);
         self.scopes[here.scope].needs_pairs = true;
@@ -105,7 +105,6 @@ impl<'p> Binder<'p> {
         let lookup = self.lookup(here.scope, LookupOf::Length { of, first, last });
         let position = self.position();
         self.steps.push(ResponseStep::Length { lookup, position });
-        Ok(())
     }
 
     fn field_of_page(
@@ -173,13 +172,10 @@ impl<'p> Binder<'p> {
     fn list(&mut self, scope: usize, of: LookupOf<'p>, selection: &Selection) -> (usize, usize) {
         let fields = self.arguments.fields(selection);
         let lookup = self.lookup(scope, of);
-        let elements = match self.lookups[lookup].elements {
-            Some(elements) => elements,
-            None => {
-                self.scopes.push(Scope::default());
-                self.scopes.len() - 1
-            }
-        };
+        let elements = self.lookups[lookup].elements.unwrap_or_else(|| {
+            self.scopes.push(Scope::default());
+            self.scopes.len() - 1
+        });
         self.lookups[lookup].elements = Some(elements);
         self.scopes[elements].fields += fields;
         (lookup, elements)

@@ -1,12 +1,9 @@
-//! Executes queries from plans: documents, entities and parts of them that are read by path, pages of
-//! documents and of children, parts that a JSONPath query selects, and lengths. Such a query is planned
-//! once for each text, and written directly into the response. It finds its pages of documents first,
-//! then reads in one batch, and then makes its other lookups, level by level.
+//! Executes queries from plans. A query is planned once for each text, and written directly into the
+//! response. It finds its pages of documents first, then reads in one batch, and then makes its other
+//! lookups, level by level.
 //!
-//! All other queries run in the general executor, `async_graphql`. It also runs queries with an
-//! invalid argument, which is found before anything is read. A query that has begun to read stays
-//! here, so that nothing is read twice. Both executors return the same response to the same query
-//! (tests/graphql/direct.rs compares them), and draw from the same budget.
+//! Queries that introspect the schema run in the general executor, `async_graphql`. Both return the same
+//! response to the same query (tests/graphql/direct.rs compares them), and draw from the same budget.
 
 mod arguments;
 mod bind;

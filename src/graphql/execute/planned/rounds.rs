@@ -407,15 +407,13 @@ impl<'a> Rounds<'a> {
             for child in &found.page {
                 let base = Path::from(&child.part.place);
                 for read in reads {
-                    answers.push(match known(read, &child.part) {
-                        Some(answer) => Ok(answer),
-                        None => {
-                            waiting.push((number, answers.len()));
-                            requests.push(below(read, &child.part.document, &base));
-                            // Replaced when it is read.
-                            Err(mismatch())
-                        }
+                    let answer = known(read, &child.part).ok_or_else(|| {
+                        waiting.push((number, answers.len()));
+                        requests.push(below(read, &child.part.document, &base));
+                        // Replaced when it is read.
+                        mismatch()
                     });
+                    answers.push(answer);
                 }
             }
             if let Ok(Found::Children { answers: kept, .. }) = &mut self.0[number].found {

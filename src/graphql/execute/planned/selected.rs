@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use futures::future::BoxFuture;
 
 use super::bound::{ReadAt, SelectedParts};
-use super::element::Element;
+use super::element::{ContainedValue, Element};
 use super::rounds::{Finder, ValuePlace};
 use crate::database::{
     self, Answer, DocumentKey, Extent, PartReads, QuerySelection, ReadRequest, Value, load,
@@ -73,12 +73,15 @@ async fn further_parts(
     for (below, extent) in parts {
         let at = of.of.path.join(&below);
         let known = element.contained(reads, &of.of, &at, document)?;
-        if known.is_none() {
-            missing.push(found.len());
-            let path = path.join(&below);
-            requests.push(ReadRequest::Value(document.clone(), path, extent));
-        }
-        found.push(known.flatten().and_then(|part| part.narrowed(extent)));
+        found.push(match known {
+            ContainedValue::Known(part) => part.and_then(|part| part.narrowed(extent)),
+            ContainedValue::NotRead => {
+                missing.push(found.len());
+                let path = path.join(&below);
+                requests.push(ReadRequest::Value(document.clone(), path, extent));
+                None
+            }
+        });
     }
     if !requests.is_empty() {
         for (at, value) in missing.into_iter().zip(values(requests, finder).await?) {

@@ -13,6 +13,7 @@ use crate::document::path::{Place, Segment};
 use crate::error::{Error, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::session::mismatch;
+use crate::graphql::objects::document::JsonKind;
 use crate::graphql::response::write::server_error;
 use crate::graphql::scalars::node_id;
 
@@ -116,6 +117,51 @@ impl OpenObjects {
     }
 }
 
+/// A response that is being written.
+struct WriteState<'a> {
+    out: Vec<u8>,
+    errors: Vec<ServerError>,
+    frames: Frames<'a>,
+    open: OpenObjects,
+    may_be_empty: bool,
+    /// The next step.
+    at: usize,
+}
+
+impl WriteState<'_> {
+    /// Begins the object for a place with a value of this kind, which ends before the step `end`.
+    fn open_object(
+        &mut self,
+        kind: Result<Option<JsonKind>>,
+        end: usize,
+        position: usize,
+        bound: &Bound<'_>,
+    ) -> Option<Failure> {
+        match kind {
+            Ok(Some(_)) => {
+                self.open.push(OpenObject {
+                    begin: self.at - 1,
+                    end,
+                    written: self.out.len(),
+                    frames: self.frames.0.len(),
+                });
+                self.out.push(b'{');
+                return None;
+            }
+            Ok(None) => {
+                self.out.extend_from_slice(NULL);
+                self.may_be_empty |= bound.is_of_root(position);
+            }
+            Err(error) => {
+                self.at = end;
+                return Some(Failure::Nullable(error, position));
+            }
+        }
+        self.at = end;
+        None
+    }
+}
+
 /// A failed step.
 enum Failure {
     /// The field at this position can be null.
@@ -131,72 +177,50 @@ impl<'a> PlanWriter<'a> {
     /// An exceeded limit of the budget, which is not an error of a field.
     pub(crate) async fn write(&self) -> Result<WrittenResponse> {
         let steps = &self.bound.steps;
-        let mut out = Vec::with_capacity(8 * steps.len() + 64);
-        let mut errors = Vec::new();
-        let mut frames = Frames(vec![Frame {
+        let root = Frame {
             element: Element::root(self.loaded),
             instance: ROOT,
             at: 0,
             count: 1,
             begin: 0,
             end: usize::MAX,
-        }]);
-        let mut open = OpenObjects {
-            objects: Vec::new(),
-            needed: self.bound.can_fail(),
         };
-        let mut may_be_empty = self.rounds.has_empty();
-        let (mut at, mut written) = (0, 0);
+        let mut state = WriteState {
+            out: Vec::with_capacity(8 * steps.len() + 64),
+            errors: Vec::new(),
+            frames: Frames(vec![root]),
+            open: OpenObjects {
+                objects: Vec::new(),
+                needed: self.bound.can_fail(),
+            },
+            may_be_empty: self.rounds.has_empty(),
+            at: 0,
+        };
+        let mut written = 0;
         loop {
-            if let Some(frame) = frames.0.last()
-                && at == frame.end
+            if let Some(frame) = state.frames.0.last()
+                && state.at == frame.end
             {
-                at = self.next_element(&mut out, &mut frames)?;
+                state.at = self.next_element(&mut state.out, &mut state.frames)?;
                 continue;
             }
-            let Some(step) = steps.get(at) else { break };
+            let Some(step) = steps.get(state.at) else {
+                break;
+            };
             if written % STEPS_PER_CHECK == 0 {
                 self.request_budget.check()?;
                 turn().await;
             }
             written += 1;
-            at += 1;
-            self.request_budget.budget().check_response(out.len())?;
-            let before = out.len();
+            state.at += 1;
+            self.request_budget
+                .budget()
+                .check_response(state.out.len())?;
+            let before = state.out.len();
             let failure = match step {
                 ResponseStep::Text(text) => {
-                    out.extend_from_slice(text);
-                    continue;
-                }
-                ResponseStep::Open {
-                    read,
-                    position,
-                    end,
-                } => match frames.element(read.scope)?.kind(read.read) {
-                    Ok(Some(_)) => {
-                        open.push(OpenObject {
-                            begin: at - 1,
-                            end: *end,
-                            written: before,
-                            frames: frames.0.len(),
-                        });
-                        out.push(b'{');
-                        continue;
-                    }
-                    Ok(None) => {
-                        out.extend_from_slice(NULL);
-                        at = *end;
-                        may_be_empty |= self.bound.is_of_root(*position);
-                        continue;
-                    }
-                    Err(error) => {
-                        at = *end;
-                        Failure::Nullable(error, *position)
-                    }
-                },
-                ResponseStep::Elements { lookup, end } => {
-                    at = self.elements(&mut out, &mut frames, *lookup, (at, *end))?;
-                    continue;
+                    state.out.extend_from_slice(text);
+                    None
                 }
                 ResponseStep::Value { .. }
                 | ResponseStep::Picked { .. }
@@ -204,65 +228,95 @@ impl<'a> PlanWriter<'a> {
                 | ResponseStep::Version { .. }
                 | ResponseStep::FoundText { .. }
                 | ResponseStep::Length { .. } => {
-                    let (written, position) = self.json(&mut out, step, &frames).await;
-                    match written {
-                        Ok(()) => continue,
-                        Err(error) => Failure::Nullable(error, position),
-                    }
+                    let (written, position) = self.json(&mut state.out, step, &state.frames).await;
+                    let error = written.err();
+                    error.map(|error| Failure::Nullable(error, position))
                 }
-                ResponseStep::Kind { read, position } => {
-                    match frames.element(read.scope)?.kind(read.read) {
-                        Ok(kind) => {
-                            write_string(&mut out, kind.ok_or_else(mismatch)?.name());
-                            continue;
-                        }
-                        Err(error) => Failure::Required(error, *position),
-                    }
-                }
-                ResponseStep::Fail {
-                    error,
-                    position,
-                    nullable,
-                } => {
-                    let error = Error::clone(error);
-                    if *nullable {
-                        Failure::Nullable(error, *position)
-                    } else {
-                        Failure::Required(error, *position)
-                    }
-                }
-                ResponseStep::Found { lookup, position } => {
-                    match &self.instance(&frames, *lookup)?.1.found {
-                        Ok(_) => continue,
-                        Err(error) => Failure::Required(error.clone(), *position),
-                    }
-                }
-                step => {
-                    self.identity(&mut out, step, &frames)?;
-                    continue;
-                }
+                step => self.object(&mut state, step)?,
             };
-            match failure {
-                Failure::Nullable(error, position) => {
-                    errors.push(self.failed(&error, position, &frames)?);
-                    write_null(&mut out, before);
-                }
-                Failure::Required(error, position) => {
-                    errors.push(self.failed(&error, position, &frames)?);
-                    let Some(object) = open.around(at - 1) else {
-                        return Ok(WrittenResponse::without_data(errors));
-                    };
-                    write_null(&mut out, object.written);
-                    frames.0.truncate(object.frames);
-                    at = object.end;
-                }
+            if let Some(failure) = failure
+                && !self.fail(&mut state, &failure, before)?
+            {
+                return Ok(WrittenResponse::without_data(state.errors));
             }
         }
         Ok(WrittenResponse {
-            data: out,
-            may_be_empty: may_be_empty || !errors.is_empty(),
-            errors,
+            data: state.out,
+            may_be_empty: state.may_be_empty || !state.errors.is_empty(),
+            errors: state.errors,
         })
+    }
+
+    /// Executes a step that begins an object or a list, or writes what every object has.
+    fn object(
+        &self,
+        state: &mut WriteState<'a>,
+        step: &ResponseStep<'_>,
+    ) -> Result<Option<Failure>> {
+        let WriteState { out, frames, .. } = state;
+        Ok(match step {
+            ResponseStep::Open {
+                read,
+                position,
+                end,
+            } => {
+                let kind = frames.element(read.scope)?.kind(read.read);
+                return Ok(state.open_object(kind, *end, *position, self.bound));
+            }
+            ResponseStep::Elements { lookup, end } => {
+                state.at = self.elements(out, frames, *lookup, (state.at, *end))?;
+                None
+            }
+            ResponseStep::Kind { read, position } => {
+                match frames.element(read.scope)?.kind(read.read) {
+                    Ok(kind) => {
+                        write_string(out, kind.ok_or_else(mismatch)?.name());
+                        None
+                    }
+                    Err(error) => Some(Failure::Required(error, *position)),
+                }
+            }
+            ResponseStep::Fail {
+                error,
+                position,
+                nullable,
+            } => {
+                let error = Error::clone(error);
+                Some(if *nullable {
+                    Failure::Nullable(error, *position)
+                } else {
+                    Failure::Required(error, *position)
+                })
+            }
+            ResponseStep::Found { lookup, position } => {
+                let (_, Instance { found, .. }) = self.instance(frames, *lookup)?;
+                let error = found.as_ref().err();
+                error.map(|error| Failure::Required(error.clone(), *position))
+            }
+            step => {
+                self.identity(out, step, frames)?;
+                None
+            }
+        })
+    }
+
+    /// Writes null in place of the field that failed, or of the object that has it. `before` is the
+    /// length of the response before the field. Returns false if there is no data left.
+    fn fail(&self, state: &mut WriteState<'a>, failure: &Failure, before: usize) -> Result<bool> {
+        let (Failure::Nullable(error, position) | Failure::Required(error, position)) = failure;
+        let error = self.failed(error, *position, &state.frames)?;
+        state.errors.push(error);
+        if let Failure::Nullable(..) = failure {
+            write_null(&mut state.out, before);
+            return Ok(true);
+        }
+        let Some(object) = state.open.around(state.at - 1) else {
+            return Ok(false);
+        };
+        write_null(&mut state.out, object.written);
+        state.frames.0.truncate(object.frames);
+        state.at = object.end;
+        Ok(true)
     }
 
     /// Begins a list. Returns the next step.
