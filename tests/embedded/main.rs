@@ -52,6 +52,14 @@ fn assert_unavailable<T>(result: Result<T>) -> Error {
     error
 }
 
+/// Asserts that a write failed: it was refused, or its sync failed and its outcome is unknown.
+fn assert_not_acknowledged<T>(result: Result<T>) -> Error {
+    let error = result.err().expect("the store does not write");
+    let kinds = [ErrorKind::Unavailable, ErrorKind::OutcomeUnknown];
+    assert!(kinds.contains(&error.kind()), "{error}");
+    error
+}
+
 /// Asserts that the store has failed and rejects every operation.
 async fn assert_failed(store: &Embedded) -> Error {
     assert_unavailable(store.begin().await.map(|_| ()));

@@ -228,7 +228,10 @@ impl EmbeddedTransaction {
         if pending.writes.len() == 0 {
             return Ok(None);
         }
-        self.committer.reserve(&pending.writes)?;
+        if let TransactionSource::View(_) = state {
+            // A transaction of redb is not in the log.
+            self.committer.reserve(&pending.writes)?;
+        }
         let number = writer.last_commit + 1;
         let last_commit = number.max(pending.last_commit_min);
         match state {
