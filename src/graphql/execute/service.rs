@@ -11,7 +11,7 @@ use tokio::time::{Instant, timeout_at};
 
 use super::allowed::Allowed;
 use super::change_targets::check_targets;
-use super::failures::{conflict, error_response, log, out_of_time, refusal, undone};
+use super::failures::{conflict, error_response, log, out_of_time, refusal, unanswered, undone};
 use super::hints::empty::may_be_empty;
 use super::hints::{QueryAnswer, with_hints};
 use super::interface::{GraphQlOptions, GraphQlResponse, Methods};
@@ -413,7 +413,6 @@ impl ServiceParts {
             return Box::pin(self.hinted(answer, &operation, &request_budget, report)).await;
         }
         let asked = hints.then(|| operation.clone());
-        // Boxed, so that it does not enlarge the futures of planned queries.
         let answer = Box::pin(self.query_generally(operation, &request_budget, report)).await;
         match asked {
             Some(asked) if answer.may_be_empty => {
@@ -452,11 +451,10 @@ impl ServiceParts {
         };
         let deadline = request_budget.budget().deadline();
         let Ok(executed) = timeout_at(deadline, executor.execute(plan)).await else {
-            let error = out_of_time(request_budget);
-            return QueryAnswer::without_hints(undone(&[server_error(&error)], report));
+            return unanswered(&out_of_time(request_budget), report);
         };
         if let Some(passed) = request_budget.passed() {
-            return QueryAnswer::without_hints(undone(&[server_error(passed)], report));
+            return unanswered(passed, report);
         }
         let WrittenResponse {
             data,
@@ -464,9 +462,7 @@ impl ServiceParts {
             may_be_empty,
         } = match executed {
             Ok(written) => written,
-            Err(error) => {
-                return QueryAnswer::without_hints(undone(&[server_error(&error)], report));
-            }
+            Err(error) => return unanswered(&error, report),
         };
         report.note(&errors);
         log(&errors);
@@ -519,17 +515,16 @@ impl ServiceParts {
         let execution = Batcher::new(execute(operation.request(session)), loads);
         let deadline = request_budget.budget().deadline();
         let Ok(response) = timeout_at(deadline, execution).await else {
-            let error = out_of_time(request_budget);
-            return QueryAnswer::without_hints(undone(&[server_error(&error)], report));
+            return unanswered(&out_of_time(request_budget), report);
         };
         if let Some(passed) = request_budget.passed() {
-            return QueryAnswer::without_hints(undone(&[server_error(passed)], report));
+            return unanswered(passed, report);
         }
         report.note(&response.errors);
         log(&response.errors);
         let json = write(Some(&response.data), &response.errors);
         if let Err(error) = request_budget.budget().check_response(json.len()) {
-            return QueryAnswer::without_hints(undone(&[server_error(&error)], report));
+            return unanswered(&error, report);
         }
         QueryAnswer {
             json,
@@ -597,8 +592,7 @@ impl ServiceParts {
         Ok(Decision::Commit(Mutated::LruCache(answer)))
     }
 
-    /// The budget of one request, or of one response of a subscription. Both executors use the same
-    /// one.
+    /// The budget of one request, or of one response of a subscription.
     fn request_budget(&self, allowed: Allowed) -> Arc<RequestBudget> {
         let bounds = allowed.bounds(&self.bounds);
         Arc::new(RequestBudget::new(&bounds, &self.pool, allowed.deadline))

@@ -1,7 +1,7 @@
 //! What the fields of `Document` and `Subdocument` read.
 //!
 //! Three parts of the program need to know it. Lookahead (`lookahead.rs`) and planned execution
-//! (`execute/planned/bind.rs`) collect the reads of a selection before the first of them; the
+//! (`execute/planned/binding/bind.rs`) collect the reads of a selection before the first of them; the
 //! resolvers (`located.rs`) look for the read that has their data. The three walk different trees
 //! (the executor's selection, the plan, and one field), so each has its own walk. What a field
 //! reads at its place, when two reads become one, and which read has the data of a field is decided

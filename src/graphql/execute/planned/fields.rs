@@ -1,13 +1,13 @@
 //! Writes the fields that are known when a lookup has found something.
 
-use super::children::FoundChildren;
-use super::element::NULL;
-use super::found::FoundPage;
-use super::rounds::Found;
 use crate::database::State;
 use crate::database::query::{Aggregation, ValueSummary};
 use crate::document::json::write_string;
 use crate::document::leaf::Leaf;
+use crate::graphql::execute::planned::finding::children::FoundChildren;
+use crate::graphql::execute::planned::finding::element::NULL;
+use crate::graphql::execute::planned::finding::found::Found;
+use crate::graphql::execute::planned::finding::page::FoundPage;
 use crate::graphql::prepare::plan::{ElementField, PageField, ValuesField};
 
 /// Writes a field of a page of documents.

@@ -5,18 +5,11 @@
 //! Queries that introspect the schema run in the general executor, `async_graphql`. Both return the same
 //! response to the same query (tests/graphql/direct.rs compares them), and draw from the same budget.
 
-mod arguments;
-mod bind;
-mod bound;
-mod children;
-mod element;
+mod binding;
 mod fields;
-mod found;
-mod lists;
-mod root;
-mod rounds;
-mod selected;
+mod finding;
 pub(crate) mod write;
+mod write_state;
 
 pub(crate) use write::WrittenResponse;
 
@@ -24,9 +17,11 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
-use arguments::PlanArguments;
-use bound::Bound;
-use rounds::{Finder, FoundPages, Rounds};
+use binding::arguments::PlanArguments;
+use binding::bind::bind;
+use binding::bound::Bound;
+use finding::finder::Finder;
+use finding::rounds::{FoundPages, Rounds};
 use write::PlanWriter;
 
 use crate::database::{AdjacentDocuments, Database, Loaded, read_requested};
@@ -54,7 +49,7 @@ impl PlanExecutor<'_> {
     pub(crate) async fn execute(&self, plan: &Plan) -> Result<WrittenResponse> {
         let request_budget = self.request_budget;
         request_budget.check()?;
-        let bound = bind::bind(plan, self.variables, request_budget)?;
+        let bound = bind(plan, self.variables, request_budget)?;
         if !bound.lookups.is_empty() {
             // Boxed, so that it does not enlarge the futures of queries without lookups.
             let executed: BoxFuture<'_, Result<WrittenResponse>> =

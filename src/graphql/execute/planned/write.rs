@@ -2,10 +2,8 @@
 
 use async_graphql::{PathSegment, ServerError};
 
-use super::bound::{Bound, DocumentAt, PositionKind, ROOT, ReadAt, ResponsePosition, ResponseStep};
-use super::element::{Element, NULL};
 use super::fields::{number, of_aggregation, of_children, of_element, of_page, of_values, string};
-use super::rounds::{Found, Instance, Rounds};
+use super::write_state::{ElementFrame, ElementFrames, Failure, OpenObjects, WriteState};
 use crate::budget::turn;
 use crate::database::{DocumentKey, Loaded};
 use crate::document::json::write_string;
@@ -13,7 +11,12 @@ use crate::document::path::{Place, Segment};
 use crate::error::{Error, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::session::mismatch;
-use crate::graphql::objects::document::JsonKind;
+use crate::graphql::execute::planned::binding::bound::{
+    Bound, DocumentAt, PositionKind, ROOT, ReadAt, ResponsePosition, ResponseStep,
+};
+use crate::graphql::execute::planned::finding::element::{Element, NULL};
+use crate::graphql::execute::planned::finding::found::{Found, Instance};
+use crate::graphql::execute::planned::finding::rounds::Rounds;
 use crate::graphql::response::write::server_error;
 use crate::graphql::scalars::node_id;
 
@@ -51,125 +54,6 @@ pub(crate) struct PlanWriter<'a> {
     pub(crate) sdl: &'a [u8],
 }
 
-/// The element whose steps are executed: the root, or the current one of a list.
-struct Frame<'a> {
-    element: Element<'a>,
-    /// The number of the instance that has the element, of the element, and of all elements.
-    instance: usize,
-    at: usize,
-    count: usize,
-    /// The steps of one element.
-    begin: usize,
-    end: usize,
-}
-
-/// The frames of the current step, from the root to the innermost list.
-struct Frames<'a>(Vec<Frame<'a>>);
-
-impl<'a> Frames<'a> {
-    /// The innermost frame with an element of this scope.
-    fn of(&self, scope: usize) -> Result<&Frame<'a>> {
-        let mut frames = self.0.iter().rev();
-        let frame = frames.find(|frame| frame.element.scope == scope);
-        frame.ok_or_else(mismatch)
-    }
-
-    fn element(&self, scope: usize) -> Result<&Element<'a>> {
-        Ok(&self.of(scope)?.element)
-    }
-}
-
-/// The objects whose steps are being executed, from the outermost one. Each can be null.
-struct OpenObjects {
-    objects: Vec<OpenObject>,
-    /// Whether a field that cannot be null can fail. Otherwise the objects are not needed.
-    needed: bool,
-}
-
-struct OpenObject {
-    /// The step that began the object, and the first step after it.
-    begin: usize,
-    end: usize,
-    /// The length of the response before the object.
-    written: usize,
-    /// The number of frames around the object.
-    frames: usize,
-}
-
-impl OpenObjects {
-    fn push(&mut self, object: OpenObject) {
-        if self.needed {
-            self.close(object.begin);
-            self.objects.push(object);
-        }
-    }
-
-    /// The innermost object that has this step.
-    fn around(&mut self, step: usize) -> Option<OpenObject> {
-        self.close(step);
-        self.objects.pop()
-    }
-
-    /// Removes the objects that do not have this step.
-    fn close(&mut self, step: usize) {
-        let has = |object: &OpenObject| object.begin < step && step < object.end;
-        while self.objects.pop_if(|object| !has(object)).is_some() {}
-    }
-}
-
-/// A response that is being written.
-struct WriteState<'a> {
-    out: Vec<u8>,
-    errors: Vec<ServerError>,
-    frames: Frames<'a>,
-    open: OpenObjects,
-    may_be_empty: bool,
-    /// The next step.
-    at: usize,
-}
-
-impl WriteState<'_> {
-    /// Begins the object for a place with a value of this kind, which ends before the step `end`.
-    fn open_object(
-        &mut self,
-        kind: Result<Option<JsonKind>>,
-        end: usize,
-        position: usize,
-        bound: &Bound<'_>,
-    ) -> Option<Failure> {
-        match kind {
-            Ok(Some(_)) => {
-                self.open.push(OpenObject {
-                    begin: self.at - 1,
-                    end,
-                    written: self.out.len(),
-                    frames: self.frames.0.len(),
-                });
-                self.out.push(b'{');
-                return None;
-            }
-            Ok(None) => {
-                self.out.extend_from_slice(NULL);
-                self.may_be_empty |= bound.is_of_root(position);
-            }
-            Err(error) => {
-                self.at = end;
-                return Some(Failure::Nullable(error, position));
-            }
-        }
-        self.at = end;
-        None
-    }
-}
-
-/// A failed step.
-enum Failure {
-    /// The field at this position can be null.
-    Nullable(Error, usize),
-    /// The field at this position cannot be null, so the object that has it is null.
-    Required(Error, usize),
-}
-
 impl<'a> PlanWriter<'a> {
     /// Writes the response. Yields to the scheduler while it writes large values.
     ///
@@ -177,7 +61,7 @@ impl<'a> PlanWriter<'a> {
     /// An exceeded limit of the budget, which is not an error of a field.
     pub(crate) async fn write(&self) -> Result<WrittenResponse> {
         let steps = &self.bound.steps;
-        let root = Frame {
+        let root = ElementFrame {
             element: Element::root(self.loaded),
             instance: ROOT,
             at: 0,
@@ -188,7 +72,7 @@ impl<'a> PlanWriter<'a> {
         let mut state = WriteState {
             out: Vec::with_capacity(8 * steps.len() + 64),
             errors: Vec::new(),
-            frames: Frames(vec![root]),
+            frames: ElementFrames(vec![root]),
             open: OpenObjects {
                 objects: Vec::new(),
                 needed: self.bound.can_fail(),
@@ -323,7 +207,7 @@ impl<'a> PlanWriter<'a> {
     fn elements(
         &self,
         out: &mut Vec<u8>,
-        frames: &mut Frames<'a>,
+        frames: &mut ElementFrames<'a>,
         lookup: usize,
         (begin, end): (usize, usize),
     ) -> Result<usize> {
@@ -334,7 +218,7 @@ impl<'a> PlanWriter<'a> {
             out.push(b']');
             return Ok(end);
         }
-        frames.0.push(Frame {
+        frames.0.push(ElementFrame {
             element: self.element((instance, 0))?,
             instance,
             at: 0,
@@ -346,7 +230,7 @@ impl<'a> PlanWriter<'a> {
     }
 
     /// Goes to the next element of the innermost list, or ends the list. Returns the next step.
-    fn next_element(&self, out: &mut Vec<u8>, frames: &mut Frames<'a>) -> Result<usize> {
+    fn next_element(&self, out: &mut Vec<u8>, frames: &mut ElementFrames<'a>) -> Result<usize> {
         let frame = frames.0.last_mut().ok_or_else(mismatch)?;
         frame.at += 1;
         if frame.at < frame.count {
@@ -365,7 +249,11 @@ impl<'a> PlanWriter<'a> {
     }
 
     /// What a lookup found for the current element, and its number.
-    fn instance(&self, frames: &Frames<'a>, lookup: usize) -> Result<(usize, &'a Instance<'a>)> {
+    fn instance(
+        &self,
+        frames: &ElementFrames<'a>,
+        lookup: usize,
+    ) -> Result<(usize, &'a Instance<'a>)> {
         let lookup = &self.bound.lookups[lookup];
         let frame = frames.of(lookup.scope)?;
         let instance = self.rounds.instance(lookup, (frame.instance, frame.at))?;
@@ -376,7 +264,12 @@ impl<'a> PlanWriter<'a> {
     ///
     /// # Errors
     /// An exceeded limit of the budget, which is not an error of the field.
-    fn failed(&self, error: &Error, position: usize, frames: &Frames<'_>) -> Result<ServerError> {
+    fn failed(
+        &self,
+        error: &Error,
+        position: usize,
+        frames: &ElementFrames<'_>,
+    ) -> Result<ServerError> {
         self.request_budget.check()?;
         let element = |scope| frames.of(scope).map_or(0, |frame| frame.at);
         Ok(located(error, &self.bound.positions, position, element))
@@ -387,7 +280,7 @@ impl<'a> PlanWriter<'a> {
         &self,
         out: &mut Vec<u8>,
         step: &ResponseStep<'_>,
-        frames: &Frames<'a>,
+        frames: &ElementFrames<'a>,
     ) -> Result<()> {
         match step {
             ResponseStep::List(values) => {
@@ -454,7 +347,11 @@ impl<'a> PlanWriter<'a> {
         Ok(())
     }
 
-    fn document<'f>(&self, frames: &'f Frames<'a>, document: DocumentAt) -> Result<&'f DocumentKey>
+    fn document<'f>(
+        &self,
+        frames: &'f ElementFrames<'a>,
+        document: DocumentAt,
+    ) -> Result<&'f DocumentKey>
     where
         'a: 'f,
     {
@@ -469,7 +366,7 @@ impl<'a> PlanWriter<'a> {
         &self,
         out: &mut Vec<u8>,
         step: &ResponseStep<'_>,
-        frames: &Frames<'a>,
+        frames: &ElementFrames<'a>,
     ) -> (Result<()>, usize) {
         let request_budget = self.request_budget;
         match step {
@@ -540,7 +437,7 @@ impl<'a> PlanWriter<'a> {
 }
 
 /// The place that a read found.
-fn placed(frames: &Frames<'_>, read: ReadAt) -> Result<Place> {
+fn placed(frames: &ElementFrames<'_>, read: ReadAt) -> Result<Place> {
     let place = frames.element(read.scope)?.place(read.read)?;
     place.ok_or_else(mismatch)
 }

@@ -23,7 +23,7 @@ use crate::limits::{LOOKUPS_COMPARED_MAX, READS_AHEAD_MAX};
 
 impl<'p> Binder<'p> {
     /// Binds a page of documents.
-    pub(super) fn documents(
+    pub(crate) fn documents(
         &mut self,
         arguments: &'p [(Name, Input)],
         selection: &'p Selection,
@@ -40,7 +40,7 @@ impl<'p> Binder<'p> {
     }
 
     /// Binds a page of the children of the value at a place.
-    pub(super) fn children(
+    pub(crate) fn children(
         &mut self,
         above: &Here<'p>,
         arguments: &'p [(Name, Input)],
@@ -61,7 +61,7 @@ impl<'p> Binder<'p> {
     }
 
     /// Binds the parts that a JSONPath query selects in the value at a place.
-    pub(super) fn select(
+    pub(crate) fn select(
         &mut self,
         above: &Here<'p>,
         query: &'p Input,
@@ -97,7 +97,7 @@ impl<'p> Binder<'p> {
     }
 
     /// Binds the length of the value at a place.
-    pub(super) fn length(&mut self, here: &Here<'p>) {
+    pub(crate) fn length(&mut self, here: &Here<'p>) {
         let first = self.read(here, here.path.clone(), PlaceField::Kind);
         let last = self.read_extent(here, here.path.clone(), Extent::Last);
         self.scopes[here.scope].needs_pairs = true;
@@ -182,7 +182,7 @@ impl<'p> Binder<'p> {
     }
 
     /// Adds a lookup to a scope, unless one of its first lookups is the same. Returns its number.
-    pub(super) fn lookup(&mut self, scope: usize, of: LookupOf<'p>) -> usize {
+    pub(crate) fn lookup(&mut self, scope: usize, of: LookupOf<'p>) -> usize {
         let present = self.scopes[scope].lookups.iter().take(LOOKUPS_COMPARED_MAX);
         let mut present = present.filter(|lookup| self.lookups[**lookup].of.is_same(&of));
         if let Some(lookup) = present.next() {
@@ -202,7 +202,7 @@ impl<'p> Binder<'p> {
     }
 
     /// Binds the groups of documents.
-    pub(super) fn aggregate(
+    pub(crate) fn aggregate(
         &mut self,
         arguments: &'p [(Name, Input)],
         selection: &'p Selection,
@@ -269,7 +269,7 @@ impl<'p> Binder<'p> {
     }
 
     /// Binds the list of collections.
-    pub(super) fn collections(&mut self, selection: &'p Selection) -> Result<()> {
+    pub(crate) fn collections(&mut self, selection: &'p Selection) -> Result<()> {
         let list = self.list(ROOT, LookupOf::Collections, selection);
         self.found(list.0);
         self.elements(list, |binder| {

@@ -10,7 +10,7 @@ use async_graphql::indexmap::IndexMap;
 use async_graphql::{Name, Value};
 use async_graphql_value::Value as Input;
 
-use super::children::ChildrenRequest;
+use super::bound::ChildrenRequest;
 use crate::document::path::Path;
 use crate::error::{Error, Result};
 use crate::graphql::objects::aggregation::AggregateRequest;
@@ -25,11 +25,11 @@ use crate::graphql::variables::coerced::Coerced;
 
 /// Reads arguments with these variables.
 #[derive(Clone, Copy)]
-pub(super) struct PlanArguments<'p>(pub(super) &'p Coerced);
+pub(crate) struct PlanArguments<'p>(pub(crate) &'p Coerced);
 
 impl<'p> PlanArguments<'p> {
     /// Whether a field is included, here and not at an earlier place.
-    pub(super) fn is_there(self, selected: &PlannedField) -> bool {
+    pub(crate) fn is_there(self, selected: &PlannedField) -> bool {
         let earlier = &selected.earlier;
         self.hold(&selected.conditions) && !earlier.iter().any(|earlier| self.hold(earlier))
     }
@@ -46,13 +46,13 @@ impl<'p> PlanArguments<'p> {
     }
 
     /// The fields of a selection that are included.
-    pub(super) fn included(self, selection: &Selection) -> impl Iterator<Item = &PlannedField> {
+    pub(crate) fn included(self, selection: &Selection) -> impl Iterator<Item = &PlannedField> {
         let included = selection.0.iter();
         included.filter(move |selected| self.is_there(selected))
     }
 
     /// The number of selected fields, at every level.
-    pub(super) fn fields(self, selection: &Selection) -> usize {
+    pub(crate) fn fields(self, selection: &Selection) -> usize {
         let each = self.included(selection);
         let each = each.map(|selected| match &selected.field {
             Field::Subdocument(_, below)
@@ -71,7 +71,7 @@ impl<'p> PlanArguments<'p> {
 
     /// # Errors
     /// `INVALID_PATH`: the argument is not a path.
-    pub(super) fn path(self, path: &'p Where) -> Result<Cow<'p, Path>> {
+    pub(crate) fn path(self, path: &'p Where) -> Result<Cow<'p, Path>> {
         match path {
             Where::Fixed(path) => Ok(Cow::Borrowed(path)),
             Where::Given(given) => {
@@ -87,7 +87,7 @@ impl<'p> PlanArguments<'p> {
     ///
     /// # Errors
     /// `TOO_COMPLEX`: the list is too long. `INVALID_PATH`: an element is not a path.
-    pub(super) fn paths(self, paths: &'p Paths) -> Result<Vec<Cow<'p, Path>>> {
+    pub(crate) fn paths(self, paths: &'p Paths) -> Result<Vec<Cow<'p, Path>>> {
         match paths {
             Paths::Listed(listed) => {
                 check_listed_paths(listed.len())?;
@@ -110,7 +110,7 @@ impl<'p> PlanArguments<'p> {
 
     /// # Errors
     /// `BAD_USER_INPUT`: the argument is not a string.
-    pub(super) fn string(self, argument: &'p Input) -> Result<Cow<'p, str>> {
+    pub(crate) fn string(self, argument: &'p Input) -> Result<Cow<'p, str>> {
         match argument {
             Input::String(text) => Ok(Cow::Borrowed(text)),
             Input::Variable(name) => match self.variable(name) {
@@ -125,7 +125,7 @@ impl<'p> PlanArguments<'p> {
     ///
     /// # Errors
     /// `BAD_USER_INPUT`: the argument is neither a string nor an integer.
-    pub(super) fn id(self, argument: &'p Input) -> Result<Cow<'p, str>> {
+    pub(crate) fn id(self, argument: &'p Input) -> Result<Cow<'p, str>> {
         let text = match argument {
             Input::String(text) => Some(Cow::Borrowed(&**text)),
             Input::Number(number) => number.as_i64().map(|number| Cow::Owned(number.to_string())),
@@ -145,7 +145,7 @@ impl<'p> PlanArguments<'p> {
     ///
     /// # Errors
     /// `BAD_USER_INPUT`: an argument does not have its type.
-    pub(super) fn documents(self, arguments: &[(Name, Input)]) -> Result<DocumentsRequest> {
+    pub(crate) fn documents(self, arguments: &[(Name, Input)]) -> Result<DocumentsRequest> {
         let mut request = DocumentsRequest::default();
         for (name, argument) in self.given(arguments) {
             request.set(name, argument)?;
@@ -157,7 +157,7 @@ impl<'p> PlanArguments<'p> {
     ///
     /// # Errors
     /// `BAD_USER_INPUT`: an argument does not have its type.
-    pub(super) fn aggregate(self, arguments: &[(Name, Input)]) -> Result<AggregateRequest> {
+    pub(crate) fn aggregate(self, arguments: &[(Name, Input)]) -> Result<AggregateRequest> {
         let mut request = AggregateRequest::default();
         for (name, argument) in self.given(arguments) {
             request.set(name, argument)?;
@@ -169,7 +169,7 @@ impl<'p> PlanArguments<'p> {
     ///
     /// # Errors
     /// `BAD_USER_INPUT`: an argument does not have its type.
-    pub(super) fn children(self, arguments: &[(Name, Input)]) -> Result<ChildrenRequest> {
+    pub(crate) fn children(self, arguments: &[(Name, Input)]) -> Result<ChildrenRequest> {
         let mut request = ChildrenRequest::default();
         for (name, argument) in self.given(arguments) {
             let argument = Some(argument);
@@ -196,7 +196,7 @@ impl<'p> PlanArguments<'p> {
     ///
     /// # Errors
     /// `BAD_USER_INPUT`: the argument is not a string.
-    pub(super) fn json_path(self, argument: &'p Input) -> Result<Cow<'p, str>> {
+    pub(crate) fn json_path(self, argument: &'p Input) -> Result<Cow<'p, str>> {
         if let Input::String(text) = argument {
             return Ok(Cow::Borrowed(text));
         }
@@ -214,7 +214,7 @@ impl<'p> PlanArguments<'p> {
     }
 
     /// The value of an argument. None if it is a variable without a value.
-    pub(super) fn value(self, argument: &Input) -> Option<Value> {
+    pub(crate) fn value(self, argument: &Input) -> Option<Value> {
         Some(match argument {
             Input::Variable(name) => self.variable(name)?.clone(),
             Input::Null => Value::Null,

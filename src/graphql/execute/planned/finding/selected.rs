@@ -7,9 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 
 use futures::future::BoxFuture;
 
-use super::bound::{ReadAt, SelectedParts};
 use super::element::{ContainedValue, Element};
-use super::rounds::{Finder, ValuePlace};
+use super::finder::{Finder, ValuePlace};
 use crate::database::{
     self, Answer, DocumentKey, Extent, PartReads, QuerySelection, ReadRequest, Value, load,
 };
@@ -17,6 +16,7 @@ use crate::document::leaf::Kind;
 use crate::document::path::Path;
 use crate::error::Result;
 use crate::graphql::context::session::mismatch;
+use crate::graphql::execute::planned::binding::bound::{ReadAt, SelectedParts};
 use crate::graphql::objects::located::check_selected;
 use crate::graphql::scalars::types::JsonPath;
 use crate::limits::HELD_PER_READ;
@@ -25,7 +25,7 @@ use crate::limits::HELD_PER_READ;
 ///
 /// # Errors
 /// As [`QuerySelection::read`]. `TOO_COMPLEX`: too many parts are selected.
-pub(super) async fn select(
+pub(crate) async fn select(
     of: &SelectedParts<'_>,
     element: &Element<'_>,
     (document, path): (&Arc<DocumentKey>, &Path),
@@ -109,7 +109,7 @@ async fn values(requests: Vec<ReadRequest>, finder: &Finder<'_>) -> Result<Vec<O
 ///
 /// # Errors
 /// As [`database::length`], [`Value::elements`] and [`Value::characters`].
-pub(super) async fn length(
+pub(crate) async fn length(
     element: &Element<'_>,
     (first, last): (ReadAt, ReadAt),
     (document, at): (&Arc<DocumentKey>, &ValuePlace),

@@ -8,83 +8,29 @@ use std::sync::Arc;
 use futures::future::{BoxFuture, try_join_all};
 use futures::stream::{self, StreamExt as _};
 
-use super::arguments::PlanArguments;
-use super::bound::{Bound, DocumentAt, Lookup, LookupOf, ROOT, Scope, ValueAt};
 use super::children::FoundChildren;
 use super::element::{Element, remainder};
-use super::found::{ElementAnswers, FoundPage, places};
+use super::finder::{Finder, ValuePlace};
+use super::found::{Found, Instance};
+use super::page::{ElementAnswers, FoundPage, places};
 use super::selected::{length, select};
 use crate::budget::turn;
 use crate::database::{
-    self, Answer, BorrowedRequest, DocumentKey, Extent, Loaded, QuerySelection, ReadRequest, Value,
-    load, query,
+    self, Answer, BorrowedRequest, DocumentKey, Extent, Loaded, ReadRequest, Value, load,
 };
 use crate::document::path::{Path, Place};
 use crate::error::{Error, Result};
-use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::session::mismatch;
+use crate::graphql::execute::planned::binding::bound::{
+    Bound, DocumentAt, Lookup, LookupOf, ROOT, ValueAt,
+};
 use crate::limits::{HELD_PER_READ, PAGES_AT_ONCE};
-use crate::store::Read;
-
-/// What one lookup found for one element of its scope.
-pub(crate) struct Instance<'a> {
-    /// The element for which the lookup was made: its instance, and its number there.
-    pub(super) around: (usize, usize),
-    /// The number of the lookup. None for the root, which has one element.
-    lookup: Option<usize>,
-    pub(super) found: Result<Found<'a>>,
-    /// For each lookup of the elements' scope, the number of the instance for the first element. Those
-    /// of the other elements follow.
-    lookups: Vec<usize>,
-}
-
-pub(crate) enum Found<'a> {
-    Root,
-    Page(&'a FoundPage),
-    Selected(QuerySelection),
-    Children {
-        found: FoundChildren,
-        /// The answers to the reads of all children.
-        answers: Vec<Result<Answer>>,
-    },
-    Length(Option<u64>),
-    Groups(query::Aggregation),
-    Text(Option<String>),
-    Collections(Vec<database::Collection>),
-    Indexes(Vec<database::Index>),
-    /// Nothing is stored at the place whose lookup this is.
-    Nothing,
-}
-
-impl Found<'_> {
-    /// The number of elements.
-    pub(super) fn count(&self) -> usize {
-        match self {
-            Self::Root => 1,
-            Self::Page(page) => page.documents.len(),
-            Self::Selected(selection) => selection.nodes().len(),
-            Self::Children { found, .. } => found.page.len(),
-            Self::Groups(found) => found.groups.len(),
-            Self::Collections(found) => found.len(),
-            Self::Indexes(found) => found.len(),
-            Self::Length(_) | Self::Text(_) | Self::Nothing => 0,
-        }
-    }
-}
 
 /// What all lookups of a plan found.
-pub(crate) struct Rounds<'a>(pub(super) Vec<Instance<'a>>);
+pub(crate) struct Rounds<'a>(pub(crate) Vec<Instance<'a>>);
 
 /// The pages of documents of a plan, by the numbers of their lookups. None for other lookups.
-pub(super) struct FoundPages(Vec<Option<FoundPage>>);
-
-/// Who makes the lookups, and from what.
-pub(super) struct Finder<'a> {
-    pub(super) bound: &'a Bound<'a>,
-    pub(super) arguments: PlanArguments<'a>,
-    pub(super) read: &'a dyn Read,
-    pub(super) request_budget: &'a RequestBudget,
-}
+pub(crate) struct FoundPages(Vec<Option<FoundPage>>);
 
 impl FoundPages {
     /// Finds the pages, which depend on no read.
@@ -92,7 +38,7 @@ impl FoundPages {
     /// # Errors
     /// The position of the field that failed, and its error, as
     /// [`DocumentsRequest::search`](crate::graphql::objects::documents::DocumentsRequest::search).
-    pub(super) async fn find(finder: &Finder<'_>) -> Result<Self, (usize, Error)> {
+    pub(crate) async fn find(finder: &Finder<'_>) -> Result<Self, (usize, Error)> {
         let bound = finder.bound;
         // All arguments are read before the first search, so that no search is abandoned.
         let requests = bound.lookups.iter().map(|lookup| match &lookup.of {
@@ -132,7 +78,7 @@ impl FoundPages {
     }
 
     /// All reads that one round makes for the root and for the elements of pages.
-    pub(super) fn requested<'r>(&'r self, bound: &'r Bound<'_>) -> Vec<BorrowedRequest<'r>> {
+    pub(crate) fn requested<'r>(&'r self, bound: &'r Bound<'_>) -> Vec<BorrowedRequest<'r>> {
         let mut requested = bound.requested();
         for (page, lookup) in self.0.iter().zip(&bound.lookups) {
             if let (Some(page), Some(scope)) = (page, lookup.elements) {
@@ -143,7 +89,7 @@ impl FoundPages {
     }
 
     /// Whether all reads are of documents that are consecutive in the catalog.
-    pub(super) fn is_in_a_row(&self, bound: &Bound<'_>) -> bool {
+    pub(crate) fn is_in_a_row(&self, bound: &Bound<'_>) -> bool {
         let mut pages = self.0.iter().flatten();
         bound.scopes[ROOT].reads.0.is_empty()
             && pages.next().is_some_and(FoundPage::is_in_a_row)
@@ -163,7 +109,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// The root, and an instance for each of its lookups, of which those of pages are made.
-    pub(super) fn new(bound: &Bound<'_>, pages: &'a FoundPages) -> Self {
+    pub(crate) fn new(bound: &Bound<'_>, pages: &'a FoundPages) -> Self {
         let mut rounds = Self::root();
         for lookup in &bound.scopes[ROOT].lookups {
             let instance = rounds.0.len();
@@ -193,7 +139,7 @@ impl<'a> Rounds<'a> {
     ///
     /// # Errors
     /// An exceeded limit of the budget. Each lookup has an error of its own.
-    pub(super) async fn find(&mut self, finder: &Finder<'_>, loaded: &Loaded<'_>) -> Result<()> {
+    pub(crate) async fn find(&mut self, finder: &Finder<'_>, loaded: &Loaded<'_>) -> Result<()> {
         let is_page = |instance: &Instance<'_>| matches!(instance.found, Ok(Found::Page(_)));
         let mut level = vec![ROOT];
         level.extend((1..self.0.len()).filter(|number| is_page(&self.0[*number])));
@@ -372,7 +318,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// An element of an instance.
-    pub(super) fn element<'r>(
+    pub(crate) fn element<'r>(
         &'r self,
         bound: &'r Bound<'r>,
         loaded: &'r Loaded<'r>,
@@ -385,7 +331,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// The number of the instance of a lookup for an element.
-    pub(super) fn instance(&self, lookup: &Lookup<'_>, element: (usize, usize)) -> Result<usize> {
+    pub(crate) fn instance(&self, lookup: &Lookup<'_>, element: (usize, usize)) -> Result<usize> {
         let (instance, element) = element;
         let first = self.0[instance].lookups.get(lookup.number);
         Ok(first.ok_or_else(mismatch)? + element)
@@ -434,31 +380,6 @@ impl<'a> Rounds<'a> {
             }
         }
         Ok(())
-    }
-}
-
-/// Where a value is.
-pub(super) struct ValuePlace {
-    pub(super) place: Place,
-    /// The path from the root of the document.
-    pub(super) path: Path,
-}
-
-impl Instance<'_> {
-    /// The scope of its elements.
-    pub(super) fn scope(&self, bound: &Bound<'_>) -> Option<usize> {
-        match self.lookup {
-            None => Some(ROOT),
-            Some(lookup) => bound.lookups[lookup].elements,
-        }
-    }
-}
-
-impl<'a> Finder<'a> {
-    /// The scope of the elements of a lookup.
-    fn elements(&self, lookup: &Lookup<'_>) -> Result<&'a Scope<'a>> {
-        let scope = lookup.elements.ok_or_else(mismatch)?;
-        Ok(&self.bound.scopes[scope])
     }
 }
 

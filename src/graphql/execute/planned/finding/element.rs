@@ -3,9 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::bound::{Bound, BoundReads, ValueAt};
-use super::found::{ElementAnswers, FoundPage};
-use super::rounds::Found;
+use super::found::Found;
+use super::page::{ElementAnswers, FoundPage};
 use crate::database::{
     Answer, DocumentKey, Extent, Loaded, PickedPart, ReadRequest, Remainder, Value, write_picked,
 };
@@ -14,15 +13,16 @@ use crate::document::path::{Path, Place};
 use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::session::mismatch;
+use crate::graphql::execute::planned::binding::bound::{Bound, BoundReads, ValueAt};
 use crate::graphql::objects::document::JsonKind;
 
-pub(super) const NULL: &[u8] = b"null";
+pub(crate) const NULL: &[u8] = b"null";
 
 /// An element of a scope.
-pub(super) struct Element<'a> {
-    pub(super) scope: usize,
+pub(crate) struct Element<'a> {
+    pub(crate) scope: usize,
     /// The document of an element of a page.
-    pub(super) document: Option<&'a DocumentKey>,
+    pub(crate) document: Option<&'a DocumentKey>,
     source: ReadSource<'a>,
 }
 
@@ -55,7 +55,7 @@ enum ReadSource<'a> {
 }
 
 /// What the reads of an element have of a value.
-pub(super) enum ContainedValue {
+pub(crate) enum ContainedValue {
     /// The value, or that nothing is stored at its place.
     Known(Option<Value>),
     NotRead,
@@ -63,16 +63,16 @@ pub(super) enum ContainedValue {
 
 impl<'a> Element<'a> {
     /// The root.
-    pub(super) fn root(loaded: &'a Loaded<'a>) -> Self {
+    pub(crate) fn root(loaded: &'a Loaded<'a>) -> Self {
         Self {
-            scope: super::bound::ROOT,
+            scope: crate::graphql::execute::planned::binding::bound::ROOT,
             document: None,
             source: ReadSource::Loaded { loaded, first: 0 },
         }
     }
 
     /// An element of what a lookup found. `scope` is that of the elements.
-    pub(super) fn of(
+    pub(crate) fn of(
         bound: &'a Bound<'a>,
         scope: usize,
         loaded: &'a Loaded<'a>,
@@ -120,7 +120,7 @@ impl<'a> Element<'a> {
 
     /// The place of a child or a selected part, at which the paths of its reads begin. None if they
     /// begin at the root of a document.
-    pub(super) fn base(&self) -> Option<&Place> {
+    pub(crate) fn base(&self) -> Option<&Place> {
         match &self.source {
             ReadSource::Child { place, .. } => Some(place),
             ReadSource::Selected { part, .. } => Some(&part.place),
@@ -130,7 +130,7 @@ impl<'a> Element<'a> {
 
     /// The value at a path in the document of `of`, if a read has the whole of it. The path begins at
     /// the element.
-    pub(super) fn contained(
+    pub(crate) fn contained(
         &self,
         reads: &BoundReads<'_>,
         of: &ValueAt<'_>,
@@ -154,7 +154,7 @@ impl<'a> Element<'a> {
     }
 
     /// The value that a read found. None if nothing is stored there.
-    pub(super) fn part(&self, read: usize, document: &Arc<DocumentKey>) -> Result<Option<Value>> {
+    pub(crate) fn part(&self, read: usize, document: &Arc<DocumentKey>) -> Result<Option<Value>> {
         match &self.source {
             ReadSource::Loaded { loaded, first } => loaded.part(first + read, document),
             ReadSource::Entries { .. } | ReadSource::Found => Err(mismatch()),
@@ -169,7 +169,7 @@ impl<'a> Element<'a> {
     }
 
     /// The kind of the value that a read found; none if nothing is stored there.
-    pub(super) fn kind(&self, read: usize) -> Result<Option<JsonKind>> {
+    pub(crate) fn kind(&self, read: usize) -> Result<Option<JsonKind>> {
         let kind = match &self.source {
             ReadSource::Loaded { loaded, first } => {
                 let slice = loaded.slice(first + read)?;
@@ -192,7 +192,7 @@ impl<'a> Element<'a> {
     }
 
     /// The place that a read found. None if nothing is stored there.
-    pub(super) fn place(&self, read: usize) -> Result<Option<Place>> {
+    pub(crate) fn place(&self, read: usize) -> Result<Option<Place>> {
         Ok(match &self.source {
             ReadSource::Loaded { loaded, first } => loaded.place(first + read)?,
             ReadSource::Entries { .. } | ReadSource::Found => return Err(mismatch()),
@@ -210,7 +210,7 @@ impl<'a> Element<'a> {
     }
 
     /// Writes the version that was read as a JSON string, or null.
-    pub(super) fn write_version(&self, out: &mut Vec<u8>, read: usize) -> Result<()> {
+    pub(crate) fn write_version(&self, out: &mut Vec<u8>, read: usize) -> Result<()> {
         let version = match &self.source {
             ReadSource::Loaded { loaded, first } => loaded.version(first + read)?,
             _ => return Err(mismatch()),
@@ -223,7 +223,7 @@ impl<'a> Element<'a> {
     }
 
     /// Writes the value that was read as JSON; null if nothing is stored there.
-    pub(super) async fn write_value(
+    pub(crate) async fn write_value(
         &self,
         out: &mut Vec<u8>,
         read: usize,
@@ -266,7 +266,7 @@ impl<'a> Element<'a> {
 
     /// Writes the value at the place with this many segments, with only the parts that were read;
     /// null if there are none. In a child and in a selected part, the segments begin there.
-    pub(super) async fn write_picked(
+    pub(crate) async fn write_picked(
         &self,
         out: &mut Vec<u8>,
         (reads, above): (&[usize], usize),
@@ -317,7 +317,7 @@ impl<'a> Element<'a> {
     }
 
     /// Writes the value that was read without its omitted parts; null if nothing remains.
-    pub(super) async fn write_remainder(
+    pub(crate) async fn write_remainder(
         &self,
         out: &mut Vec<u8>,
         read: usize,
@@ -360,7 +360,7 @@ fn value_in(answers: &[Result<Answer>], read: usize) -> Result<Option<&Value>> {
 
 /// The value at a path below a whole value, without parts. The paths of the parts begin at the whole
 /// value, too.
-pub(super) fn remainder(whole: &Value, path: &Path, omitted: &[Path]) -> Option<Remainder> {
+pub(crate) fn remainder(whole: &Value, path: &Path, omitted: &[Path]) -> Option<Remainder> {
     let part = whole.at(path)?;
     let omitted = omitted.iter().filter_map(|omitted| omitted.below(path));
     let omitted: Vec<Path> = omitted.collect();

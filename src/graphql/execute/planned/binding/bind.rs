@@ -80,42 +80,42 @@ pub(crate) fn bind<'p>(
     })
 }
 
-pub(super) struct Binder<'p> {
-    pub(super) arguments: PlanArguments<'p>,
-    pub(super) variables: &'p Coerced,
-    pub(super) request_budget: &'p RequestBudget,
+pub(crate) struct Binder<'p> {
+    pub(crate) arguments: PlanArguments<'p>,
+    pub(crate) variables: &'p Coerced,
+    pub(crate) request_budget: &'p RequestBudget,
     documents: Vec<Cow<'p, DocumentKey>>,
-    pub(super) scopes: Vec<Scope<'p>>,
-    pub(super) lookups: Vec<Lookup<'p>>,
+    pub(crate) scopes: Vec<Scope<'p>>,
+    pub(crate) lookups: Vec<Lookup<'p>>,
     /// The number of reads of the root that are parts of documents.
-    pub(super) places: usize,
+    pub(crate) places: usize,
     /// The number of paths in lists.
     listed: usize,
-    pub(super) steps: Vec<ResponseStep<'p>>,
+    pub(crate) steps: Vec<ResponseStep<'p>>,
     positions: Vec<ResponsePosition<'p>>,
     /// The current position.
-    pub(super) position: Option<usize>,
+    pub(crate) position: Option<usize>,
 }
 
 /// The place in a document that a selection is bound to.
 #[derive(Clone)]
-pub(super) struct Here<'p> {
-    pub(super) document: DocumentAt,
+pub(crate) struct Here<'p> {
+    pub(crate) document: DocumentAt,
     /// The scope whose elements have the place.
-    pub(super) scope: usize,
+    pub(crate) scope: usize,
     /// The path in the element of the scope.
-    pub(super) path: Cow<'p, Path>,
+    pub(crate) path: Cow<'p, Path>,
     /// The read of this place; none for a document that is known to exist.
-    pub(super) read: Option<ReadAt>,
+    pub(crate) read: Option<ReadAt>,
     /// The first read of the enclosing root field. Repeated reads within the field are shared.
-    pub(super) first: usize,
+    pub(crate) first: usize,
     /// The scope whose elements have the whole document, and the first read there.
-    pub(super) home: (usize, usize),
+    pub(crate) home: (usize, usize),
 }
 
 impl<'p> Here<'p> {
     /// The root of a document that the elements of `scope` have, and that is known to exist.
-    pub(super) fn whole(document: DocumentAt, (scope, first): (usize, usize)) -> Self {
+    pub(crate) fn whole(document: DocumentAt, (scope, first): (usize, usize)) -> Self {
         Self {
             document,
             scope,
@@ -134,7 +134,7 @@ impl<'p> Here<'p> {
         }
     }
 
-    pub(super) fn value(&self) -> ValueAt<'p> {
+    pub(crate) fn value(&self) -> ValueAt<'p> {
         ValueAt {
             document: self.document,
             path: self.path.clone(),
@@ -145,14 +145,14 @@ impl<'p> Here<'p> {
 
 impl<'p> Binder<'p> {
     /// Adds a document, and returns its number.
-    pub(super) fn document(&mut self, document: Cow<'p, DocumentKey>) -> usize {
+    pub(crate) fn document(&mut self, document: Cow<'p, DocumentKey>) -> usize {
         self.documents.push(document);
         self.documents.len() - 1
     }
 
     /// Binds the selection of a place at which possibly nothing is stored. The path begins at the
     /// element of the scope.
-    pub(super) fn place(
+    pub(crate) fn place(
         &mut self,
         above: &Here<'p>,
         path: Cow<'p, Path>,
@@ -179,7 +179,7 @@ impl<'p> Binder<'p> {
         Ok(())
     }
 
-    pub(super) fn member(&mut self, here: &Here<'p>, field: &'p Field) -> Result<()> {
+    pub(crate) fn member(&mut self, here: &Here<'p>, field: &'p Field) -> Result<()> {
         let document = here.document;
         let position = self.position();
         let step = match field {
@@ -270,7 +270,7 @@ impl<'p> Binder<'p> {
         Ok(())
     }
 
-    pub(super) fn object(
+    pub(crate) fn object(
         &mut self,
         selection: &'p Selection,
         member: impl FnMut(&mut Self, &'p Field) -> Result<()>,
@@ -284,7 +284,7 @@ impl<'p> Binder<'p> {
     ///
     /// # Errors
     /// An exceeded limit of the budget.
-    pub(super) fn members(
+    pub(crate) fn members(
         &mut self,
         selection: &'p Selection,
         mut member: impl FnMut(&mut Self, &'p Field) -> Result<()>,
@@ -309,7 +309,7 @@ impl<'p> Binder<'p> {
     ///
     /// # Errors
     /// The error, if it is an exceeded limit of the budget.
-    pub(super) fn fail(&mut self, error: Error, nullable: bool) -> Result<()> {
+    pub(crate) fn fail(&mut self, error: Error, nullable: bool) -> Result<()> {
         if self.request_budget.passed().is_some() {
             return Err(error);
         }
@@ -323,24 +323,24 @@ impl<'p> Binder<'p> {
     }
 
     /// The number of the current position. There is one in every object.
-    pub(super) fn position(&self) -> usize {
+    pub(crate) fn position(&self) -> usize {
         self.position.unwrap_or_default()
     }
 
     /// Enters a position inside the current one, and returns the current one.
-    pub(super) fn enter(&mut self, is: PositionKind<'p>) -> Option<usize> {
+    pub(crate) fn enter(&mut self, is: PositionKind<'p>) -> Option<usize> {
         let around = self.position.replace(self.positions.len());
         self.positions.push(ResponsePosition { around, is });
         around
     }
 
-    pub(super) fn text(&mut self, text: &'p [u8]) {
+    pub(crate) fn text(&mut self, text: &'p [u8]) {
         self.steps.push(ResponseStep::Text(text));
     }
 
     /// The read of `path`, which begins at the element of the scope. Adds the read if the root field
     /// has none of this path.
-    pub(super) fn read(
+    pub(crate) fn read(
         &mut self,
         here: &Here<'p>,
         path: Cow<'p, Path>,
@@ -349,7 +349,7 @@ impl<'p> Binder<'p> {
         self.read_extent(here, path, field.extent())
     }
 
-    pub(super) fn read_extent(
+    pub(crate) fn read_extent(
         &mut self,
         here: &Here<'p>,
         path: Cow<'p, Path>,
@@ -397,7 +397,7 @@ impl<'p> Binder<'p> {
 }
 
 /// Joins two paths.
-pub(super) fn join<'p>(above: &Cow<'p, Path>, below: Cow<'p, Path>) -> Cow<'p, Path> {
+pub(crate) fn join<'p>(above: &Cow<'p, Path>, below: Cow<'p, Path>) -> Cow<'p, Path> {
     if above.tokens().is_empty() {
         return below;
     }

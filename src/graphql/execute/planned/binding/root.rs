@@ -18,7 +18,7 @@ use crate::graphql::scalars::types::parsed;
 use crate::graphql::schema::entities::{EntityKeys, Representation};
 
 impl<'p> Binder<'p> {
-    pub(super) fn root(&mut self, selection: &'p Selection) -> Result<()> {
+    pub(crate) fn root(&mut self, selection: &'p Selection) -> Result<()> {
         self.text(b"{\"data\":");
         self.object(selection, Self::root_field)
     }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use super::bound::{Scope, request};
 use crate::database::{BorrowedRequest, DocumentKey, ReadRequest, Value};
 use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
+use crate::graphql::execute::planned::binding::bound::{Scope, request};
 use crate::graphql::objects::documents::{FoundDocuments, QueryPlanObject};
 use crate::graphql::objects::entry_reads::{EntryReads, EntryTexts};
 use crate::graphql::objects::page::PageInfo;
@@ -48,7 +48,7 @@ impl FoundPage {
     }
 
     /// Counts what the elements of the page take.
-    pub(super) fn new(
+    pub(crate) fn new(
         found: FoundDocuments,
         list: &Scope<'_>,
         request_budget: &RequestBudget,
@@ -87,7 +87,7 @@ impl FoundPage {
     }
 
     /// Adds the reads of the elements to those of the request.
-    pub(super) fn request<'r>(
+    pub(crate) fn request<'r>(
         &'r self,
         list: &'r Scope<'_>,
         requested: &mut Vec<BorrowedRequest<'r>>,
@@ -102,7 +102,7 @@ impl FoundPage {
 }
 
 /// The places that a read of one element reads.
-pub(super) fn places<D, P>(read: &ReadRequest<D, P>) -> usize {
+pub(crate) fn places<D, P>(read: &ReadRequest<D, P>) -> usize {
     match read {
         ReadRequest::Value(..) => 1,
         ReadRequest::Remainder(_, _, omitted) => 1 + omitted.len(),

@@ -2,19 +2,13 @@
 
 use std::sync::Arc;
 
-use crate::database::{Child, ChildBounds, Children, ChildrenPage, DocumentKey, children};
+use crate::database::{Child, Children, ChildrenPage, DocumentKey, children};
 use crate::document::path::Place;
 use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
-use crate::graphql::objects::page::{AskedPage, PageBounds, decode_cursor, digest, encode_cursor};
+use crate::graphql::execute::planned::binding::bound::ChildrenRequest;
+use crate::graphql::objects::page::{PageBounds, decode_cursor, digest, encode_cursor};
 use crate::store::Read;
-
-/// The arguments of a field `children`.
-#[derive(Clone, Default)]
-pub(crate) struct ChildrenRequest {
-    pub(crate) page: AskedPage,
-    pub(crate) within: ChildBounds,
-}
 
 /// A page of children, and whether there are more after and before it.
 pub(crate) struct FoundChildren {
