@@ -166,6 +166,10 @@ fn versions_below_children_stay_within_all_bounds() {
         "{{ document(id: \"many\") {{ children(first: 5000) {{ nodes {{ document {{ {versions} }} }} }} }} }}"
     );
     let request = post(&body(&query, "{}"));
-    case.check("versions below children", &vec![request; 8], &Expected::Bounded);
+    case.check(
+        "versions below children",
+        &vec![request; 8],
+        &Expected::Bounded,
+    );
     case.end();
 }

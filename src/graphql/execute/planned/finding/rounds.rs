@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use futures::future::{BoxFuture, try_join_all};
-use futures::stream::{self, StreamExt as _};
+use futures::stream::{FuturesUnordered, StreamExt as _};
 
 use super::children::FoundChildren;
 use super::element::{Element, remainder};
@@ -151,17 +151,7 @@ impl<'a> Rounds<'a> {
             if asked.is_empty() {
                 return Ok(());
             }
-            let found: Vec<(usize, Result<Found<'a>>)> = {
-                let rounds = &*self;
-                let finding = asked.iter().copied();
-                let finding = finding.map(|instance| -> BoxFuture<'_, _> {
-                    let find = rounds.look_up(finder, loaded, instance);
-                    Box::pin(async move { (instance, find.await) })
-                });
-                let finding: Vec<_> = finding.collect();
-                let finding = stream::iter(finding).buffer_unordered(PAGES_AT_ONCE);
-                finding.collect().await
-            };
+            let found = self.look_up_all(finder, loaded, &asked).await;
             finder.request_budget.check()?;
             for (instance, found) in found {
                 self.0[instance].found = found;
@@ -194,6 +184,30 @@ impl<'a> Rounds<'a> {
                     found: Ok(Found::Nothing),
                     lookups: Vec::new(),
                 });
+            }
+        }
+    }
+
+    /// Makes lookups, several at a time. The next one begins when another has ended, so that no more
+    /// than these take memory for what they do.
+    async fn look_up_all(
+        &self,
+        finder: &Finder<'_>,
+        loaded: &Loaded<'_>,
+        asked: &[usize],
+    ) -> Vec<(usize, Result<Found<'a>>)> {
+        let mut found = Vec::with_capacity(asked.len());
+        let mut rest = asked.iter().copied();
+        let mut finding: FuturesUnordered<BoxFuture<'_, _>> = FuturesUnordered::new();
+        loop {
+            let free = PAGES_AT_ONCE - finding.len();
+            finding.extend(rest.by_ref().take(free).map(|instance| {
+                let find = self.look_up(finder, loaded, instance);
+                Box::pin(async move { (instance, find.await) }) as BoxFuture<'_, _>
+            }));
+            match finding.next().await {
+                Some(one) => found.push(one),
+                None => return found,
             }
         }
     }
