@@ -17,7 +17,6 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
-use binding::arguments::PlanArguments;
 use binding::bind::bind;
 use binding::bound::Bound;
 use finding::finder::Finder;
@@ -69,12 +68,7 @@ impl PlanExecutor<'_> {
     /// Executes a bound plan that has lookups.
     async fn execute_lookups(&self, bound: &Bound<'_>) -> Result<WrittenResponse> {
         let read = self.read().await?;
-        let finder = Finder {
-            bound,
-            arguments: PlanArguments(self.variables),
-            read: &*read,
-            request_budget: self.request_budget,
-        };
+        let finder = Finder::new(bound, self.variables, &*read, self.request_budget);
         let pages = match FoundPages::find(&finder).await {
             Ok(pages) => pages,
             Err((field, error)) => {

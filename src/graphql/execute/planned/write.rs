@@ -80,7 +80,7 @@ impl<'a> PlanWriter<'a> {
             may_be_empty: self.rounds.has_empty(),
             at: 0,
         };
-        let mut written = 0;
+        let mut written = STEPS_PER_CHECK;
         loop {
             if let Some(frame) = state.frames.0.last()
                 && state.at == frame.end
@@ -91,11 +91,12 @@ impl<'a> PlanWriter<'a> {
             let Some(step) = steps.get(state.at) else {
                 break;
             };
-            if written % STEPS_PER_CHECK == 0 {
+            if written >= STEPS_PER_CHECK {
+                written = 0;
                 self.request_budget.check()?;
                 turn().await;
             }
-            written += 1;
+            written += parts(step);
             state.at += 1;
             self.request_budget
                 .budget()
@@ -309,7 +310,7 @@ impl<'a> PlanWriter<'a> {
                 let frame = frames.of(*scope)?;
                 let cursor = match &self.rounds.0[frame.instance].found {
                     Ok(Found::Page(page)) => page.cursor(frame.at),
-                    Ok(Found::Children { found, .. }) => found.cursor(frame.at),
+                    Ok(Found::Children(found)) => found.cursor(frame.at),
                     _ => None,
                 };
                 write_string(out, &cursor.ok_or_else(mismatch)?);
@@ -318,7 +319,7 @@ impl<'a> PlanWriter<'a> {
                 let (_, Instance { found, .. }) = self.instance(frames, *lookup)?;
                 match found {
                     Ok(Found::Page(page)) => of_page(out, page, *field),
-                    Ok(Found::Children { found, .. }) => of_children(out, found, *field),
+                    Ok(Found::Children(found)) => of_children(out, found, *field),
                     Ok(Found::Groups(found)) => of_aggregation(out, found, *field),
                     _ => return Err(mismatch()),
                 }
@@ -442,7 +443,16 @@ fn placed(frames: &ElementFrames<'_>, read: ReadAt) -> Result<Place> {
     place.ok_or_else(mismatch)
 }
 
-/// The number of steps between checks of the time limit.
+/// The number of parts of a document that a step writes.
+fn parts(step: &ResponseStep<'_>) -> usize {
+    match step {
+        ResponseStep::Picked { reads, .. } => 1 + reads.len(),
+        ResponseStep::Remainder { omitted, .. } => 1 + omitted,
+        _ => 1,
+    }
+}
+
+/// The number of steps between checks of the time limit. One with several parts counts as several.
 const STEPS_PER_CHECK: usize = 64;
 
 /// A place in list form.

@@ -40,15 +40,15 @@ enum ReadSource<'a> {
         values: &'a [Option<Value>],
         first: usize,
     },
-    /// A child, and the answers to the reads below it.
-    Child {
+    /// A whole value, and the reads below it: a child, or the part that a JSONPath query selected.
+    Whole {
+        part: Cow<'a, Value>,
+        reads: &'a BoundReads<'a>,
+    },
+    /// A child of which only the beginning was read, and the answers to the reads below it.
+    Begun {
         place: &'a Place,
         answers: &'a [Result<Answer>],
-    },
-    /// The part that a JSONPath query selected, and the reads below it.
-    Selected {
-        part: Value,
-        reads: &'a BoundReads<'a>,
     },
     /// An element without reads: a group, a collection or an index.
     Found,
@@ -85,7 +85,7 @@ impl<'a> Element<'a> {
         let source = match found {
             Found::Root => return Ok(Self::root(loaded)),
             Found::Page(page) => {
-                document = page.documents.get(element);
+                document = page.documents.get(element).map(|document| &**document);
                 match &page.answers {
                     ElementAnswers::Reads(of_page) => ReadSource::Loaded {
                         loaded,
@@ -98,14 +98,19 @@ impl<'a> Element<'a> {
             Found::Selected(selection) => {
                 let node = selection.nodes().get(element).ok_or_else(mismatch)?;
                 let part = selection.value(node).ok_or_else(mismatch)?;
-                ReadSource::Selected { part, reads }
+                let part = Cow::Owned(part);
+                ReadSource::Whole { part, reads }
             }
-            Found::Children { found, answers } => {
-                let child = found.page.get(element).ok_or_else(mismatch)?;
-                let answers = answers.get(first..first + reads.0.len());
-                ReadSource::Child {
-                    place: &child.part.place,
-                    answers: answers.ok_or_else(mismatch)?,
+            Found::Children(found) => {
+                let part = &found.page.get(element).ok_or_else(mismatch)?.part;
+                if part.is_whole() {
+                    let part = Cow::Borrowed(part);
+                    ReadSource::Whole { part, reads }
+                } else {
+                    ReadSource::Begun {
+                        place: &part.place,
+                        answers: found.answers(element, reads.0.len())?,
+                    }
                 }
             }
             Found::Groups(_) | Found::Collections(_) | Found::Indexes(_) => ReadSource::Found,
@@ -122,8 +127,8 @@ impl<'a> Element<'a> {
     /// begin at the root of a document.
     pub(crate) fn base(&self) -> Option<&Place> {
         match &self.source {
-            ReadSource::Child { place, .. } => Some(place),
-            ReadSource::Selected { part, .. } => Some(&part.place),
+            ReadSource::Begun { place, .. } => Some(place),
+            ReadSource::Whole { part, .. } => Some(&part.place),
             _ => None,
         }
     }
@@ -137,7 +142,7 @@ impl<'a> Element<'a> {
         path: &Path,
         document: &Arc<DocumentKey>,
     ) -> Result<ContainedValue> {
-        if let ReadSource::Selected { part, .. } = &self.source {
+        if let ReadSource::Whole { part, .. } = &self.source {
             return Ok(ContainedValue::Known(part.at(path)));
         }
         for (number, read) in reads.0.iter().enumerate() {
@@ -161,8 +166,8 @@ impl<'a> Element<'a> {
             ReadSource::Values { values, first } => {
                 Ok(values.get(first + read).ok_or_else(mismatch)?.clone())
             }
-            ReadSource::Child { answers, .. } => Ok(value_in(answers, read)?.cloned()),
-            ReadSource::Selected { part, reads } => {
+            ReadSource::Begun { answers, .. } => Ok(value_in(answers, read)?.cloned()),
+            ReadSource::Whole { part, reads } => {
                 Ok(part_at(part, reads, read)?.map(Cow::into_owned))
             }
         }
@@ -180,10 +185,10 @@ impl<'a> Element<'a> {
                 let value = values.get(first + read).ok_or_else(mismatch)?.as_ref();
                 value.map(Value::kind).transpose()?
             }
-            ReadSource::Child { answers, .. } => {
+            ReadSource::Begun { answers, .. } => {
                 value_in(answers, read)?.map(Value::kind).transpose()?
             }
-            ReadSource::Selected { part, reads } => {
+            ReadSource::Whole { part, reads } => {
                 let part = part_at(part, reads, read)?;
                 part.map(|part| part.kind()).transpose()?
             }
@@ -200,10 +205,10 @@ impl<'a> Element<'a> {
                 let value = values.get(first + read).ok_or_else(mismatch)?.as_ref();
                 value.map(|value| value.place.clone())
             }
-            ReadSource::Child { answers, .. } => {
+            ReadSource::Begun { answers, .. } => {
                 value_in(answers, read)?.map(|value| value.place.clone())
             }
-            ReadSource::Selected { part, reads } => {
+            ReadSource::Whole { part, reads } => {
                 part_at(part, reads, read)?.map(|part| part.place.clone())
             }
         })
@@ -249,12 +254,12 @@ impl<'a> Element<'a> {
                 }
             }
             ReadSource::Found => return Err(mismatch()),
-            ReadSource::Child { answers, .. } => {
+            ReadSource::Begun { answers, .. } => {
                 if let Some(part) = value_in(answers, read)? {
                     return part.slice().write_json(out, written).await;
                 }
             }
-            ReadSource::Selected { part, reads } => {
+            ReadSource::Whole { part, reads } => {
                 if let Some(part) = part_at(part, reads, read)? {
                     return part.slice().write_json(out, written).await;
                 }
@@ -293,14 +298,14 @@ impl<'a> Element<'a> {
                 }
                 (parts, above)
             }
-            ReadSource::Child { place, answers } => {
+            ReadSource::Begun { place, answers } => {
                 let mut parts = Vec::with_capacity(reads.len());
                 for read in reads {
                     parts.extend(value_in(answers, *read)?.map(Value::picked));
                 }
                 (parts, place.0.len() + above)
             }
-            ReadSource::Selected { part, reads: bound } => {
+            ReadSource::Whole { part, reads: bound } => {
                 for read in reads {
                     values.extend(part_at(part, bound, *read)?);
                 }
@@ -325,11 +330,11 @@ impl<'a> Element<'a> {
     ) -> Result<()> {
         let remainder = match &self.source {
             ReadSource::Loaded { loaded, first } => loaded.remainder(first + read)?,
-            ReadSource::Child { answers, .. } => match answer_in(answers, read)? {
+            ReadSource::Begun { answers, .. } => match answer_in(answers, read)? {
                 Answer::Remainder(remainder) => remainder.clone(),
                 _ => return Err(mismatch()),
             },
-            ReadSource::Selected { part, reads } => match reads.0.get(read) {
+            ReadSource::Whole { part, reads } => match reads.0.get(read) {
                 Some(ReadRequest::Remainder(_, path, omitted)) => remainder(part, path, omitted),
                 _ => return Err(mismatch()),
             },
@@ -367,7 +372,7 @@ pub(crate) fn remainder(whole: &Value, path: &Path, omitted: &[Path]) -> Option<
     part.without(&omitted)
 }
 
-/// What a read finds in a selected part.
+/// What a read finds in a whole value.
 fn part_at<'v>(
     part: &'v Value,
     reads: &BoundReads<'_>,

@@ -2,7 +2,7 @@
 
 use super::children::FoundChildren;
 use super::page::FoundPage;
-use crate::database::{self, Answer, QuerySelection, query};
+use crate::database::{self, QuerySelection, query};
 use crate::error::Result;
 use crate::graphql::execute::planned::binding::bound::{Bound, ROOT};
 
@@ -22,11 +22,7 @@ pub(crate) enum Found<'a> {
     Root,
     Page(&'a FoundPage),
     Selected(QuerySelection),
-    Children {
-        found: FoundChildren,
-        /// The answers to the reads of all children.
-        answers: Vec<Result<Answer>>,
-    },
+    Children(FoundChildren),
     Length(Option<u64>),
     Groups(query::Aggregation),
     Text(Option<String>),
@@ -43,7 +39,7 @@ impl Found<'_> {
             Self::Root => 1,
             Self::Page(page) => page.documents.len(),
             Self::Selected(selection) => selection.nodes().len(),
-            Self::Children { found, .. } => found.page.len(),
+            Self::Children(found) => found.page.len(),
             Self::Groups(found) => found.groups.len(),
             Self::Collections(found) => found.len(),
             Self::Indexes(found) => found.len(),

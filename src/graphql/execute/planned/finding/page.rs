@@ -14,7 +14,7 @@ use crate::limits::HELD_PER_READ;
 /// The documents of a page, and what answers the reads of its elements.
 pub(crate) struct FoundPage {
     found: FoundDocuments,
-    pub(crate) documents: Vec<DocumentKey>,
+    pub(crate) documents: Vec<Arc<DocumentKey>>,
     pub(crate) answers: ElementAnswers,
     pub(crate) page_info: PageInfo,
     pub(crate) plan: QueryPlanObject,
@@ -58,12 +58,11 @@ impl FoundPage {
         let fields = list.fields.max(1);
         request_budget.fields(rows.saturating_mul(fields))?;
         request_budget.places(rows.saturating_mul(places))?;
-        let documents: Vec<DocumentKey> = found.documents().collect::<Result<_>>()?;
+        let documents = found.documents().map(|document| document.map(Arc::new));
+        let documents: Vec<Arc<DocumentKey>> = documents.collect::<Result<_>>()?;
         let of_entries = EntryReads::new(&list.reads.0, &found.columns);
         let of_entries = of_entries.and_then(|entries| {
             Some(if list.needs_pairs {
-                let documents = documents.iter().cloned().map(Arc::new);
-                let documents: Vec<Arc<DocumentKey>> = documents.collect();
                 ElementAnswers::Values(entries.values(&documents, &found.rows)?)
             } else {
                 ElementAnswers::Entries(entries.texts(&found.rows)?)

@@ -9,20 +9,20 @@ use futures::future::{BoxFuture, try_join_all};
 use futures::stream::{FuturesUnordered, StreamExt as _};
 
 use super::children::FoundChildren;
-use super::element::{Element, remainder};
+use super::element::Element;
 use super::finder::{Finder, ValuePlace};
 use super::found::{Found, Instance};
 use super::page::{ElementAnswers, FoundPage, places};
 use super::selected::{length, select};
 use crate::budget::turn;
 use crate::database::{
-    self, Answer, BorrowedRequest, DocumentKey, Extent, Loaded, ReadRequest, Value, load,
+    self, Answer, BorrowedRequest, DocumentKey, Extent, Loaded, ReadRequest, load,
 };
 use crate::document::path::{Path, Place};
 use crate::error::{Error, Result};
 use crate::graphql::context::session::mismatch;
 use crate::graphql::execute::planned::binding::bound::{
-    Bound, DocumentAt, Lookup, LookupOf, ROOT, ValueAt,
+    Bound, BoundReads, DocumentAt, Lookup, LookupOf, ROOT, ValueAt,
 };
 use crate::limits::{HELD_PER_READ, PAGES_AT_ONCE};
 
@@ -146,6 +146,7 @@ impl<'a> Rounds<'a> {
         loop {
             let mut asked = Vec::new();
             for number in level {
+                turn().await;
                 self.ask(finder.bound, number, &mut asked);
             }
             if asked.is_empty() {
@@ -240,11 +241,7 @@ impl<'a> Rounds<'a> {
                 let request = request.clone();
                 let at = (&document, &base.place);
                 let (read, request_budget) = (finder.read, finder.request_budget);
-                let found = FoundChildren::read(read, at, request, request_budget).await?;
-                Found::Children {
-                    found,
-                    answers: Vec::new(),
-                }
+                Found::Children(FoundChildren::read(read, at, request, request_budget).await?)
             }
             LookupOf::Length { of, first, last } => {
                 let Some((document, base)) = self.value(finder, &element, of, *around)? else {
@@ -295,31 +292,28 @@ impl<'a> Rounds<'a> {
                 None => return Ok(None),
             },
         };
-        let document = self.document(finder.bound, of.document, around)?;
+        let document = self.document(finder, of.document, around)?;
         let path = match element.base() {
             None => of.path.clone().into_owned(),
             Some(base) => Path::from(base).join(&of.path),
         };
-        Ok(Some((
-            Arc::new(document.clone()),
-            ValuePlace { place, path },
-        )))
+        Ok(Some((document.clone(), ValuePlace { place, path })))
     }
 
     /// The document that an element is in, or below which it is.
     fn document<'r>(
         &'r self,
-        bound: &'r Bound<'_>,
+        finder: &'r Finder<'_>,
         document: DocumentAt,
         (mut instance, mut element): (usize, usize),
-    ) -> Result<&'r DocumentKey> {
+    ) -> Result<&'r Arc<DocumentKey>> {
         let scope = match document {
-            DocumentAt::Bound(number) => return Ok(&bound.documents[number]),
+            DocumentAt::Bound(number) => return Ok(finder.document(number)),
             DocumentAt::Element(scope) => scope,
         };
         loop {
             let Instance { around, found, .. } = &self.0[instance];
-            if self.0[instance].scope(bound) == Some(scope)
+            if self.0[instance].scope(finder.bound) == Some(scope)
                 && let Ok(Found::Page(page)) = found
             {
                 return page.documents.get(element).ok_or_else(mismatch);
@@ -351,67 +345,70 @@ impl<'a> Rounds<'a> {
         Ok(first.ok_or_else(mismatch)? + element)
     }
 
+    /// The children that an instance has found, and the reads of each.
+    fn children<'r>(
+        &'r self,
+        bound: &'r Bound<'_>,
+        instance: usize,
+    ) -> Option<(&'r FoundChildren, &'r BoundReads<'r>)> {
+        let instance = &self.0[instance];
+        let Ok(Found::Children(found)) = &instance.found else {
+            return None;
+        };
+        Some((found, &bound.scopes[instance.scope(bound)?].reads))
+    }
+
     /// Reads what the selection needs from the children that these instances have found, in one round.
+    /// Whole children have it.
     async fn read_children(&mut self, finder: &Finder<'_>, instances: &[usize]) -> Result<()> {
+        let memory = &finder.request_budget.memory;
         let mut requests: Vec<ReadRequest> = Vec::new();
-        let mut waiting = Vec::new();
-        for number in instances.iter().copied() {
-            let instance = &self.0[number];
-            let (Some(scope), Ok(Found::Children { found, .. })) =
-                (instance.scope(finder.bound), &instance.found)
-            else {
+        for number in instances {
+            let Some((found, reads)) = self.children(finder.bound, *number) else {
                 continue;
             };
-            let reads = &finder.bound.scopes[scope].reads.0;
-            let mut answers = Vec::with_capacity(found.page.len() * reads.len());
-            for child in &found.page {
-                let base = Path::from(&child.part.place);
-                for read in reads {
-                    let answer = known(read, &child.part).ok_or_else(|| {
-                        waiting.push((number, answers.len()));
-                        requests.push(below(read, &child.part.document, &base));
-                        // Replaced when it is read.
-                        mismatch()
-                    });
-                    answers.push(answer);
-                }
-            }
-            if let Ok(Found::Children { answers: kept, .. }) = &mut self.0[number].found {
-                *kept = answers;
+            for child in found.begun() {
+                turn().await;
+                let asked = reads.0.iter().filter(|read| !is_beginning(read));
+                finder
+                    .request_budget
+                    .places(asked.clone().map(places).sum())?;
+                let held = HELD_PER_READ + child.place.held_bytes();
+                memory.hold(reads.0.len() * held)?;
+                let base = Path::from(&child.place);
+                requests.extend(asked.map(|read| below(read, &child.document, &base)));
             }
         }
-        if requests.is_empty() {
-            return Ok(());
-        }
-        let request_budget = finder.request_budget;
-        request_budget.places(requests.iter().map(places).sum())?;
-        request_budget.memory.hold(requests.len() * HELD_PER_READ)?;
         let requested: Vec<&ReadRequest> = requests.iter().collect();
-        let loaded = load(finder.read, &requested, &request_budget.memory).await;
-        for ((number, at), answer) in waiting.into_iter().zip(loaded) {
-            if let Ok(Found::Children { answers, .. }) = &mut self.0[number].found {
-                answers[at] = answer;
+        let mut loaded = match &requested[..] {
+            [] => Vec::new(),
+            requested => load(finder.read, requested, memory).await,
+        }
+        .into_iter();
+        for number in instances.iter().copied() {
+            let Some((found, reads)) = self.children(finder.bound, number) else {
+                continue;
+            };
+            let mut answers = Vec::with_capacity(found.begun().len() * reads.0.len());
+            for child in found.begun() {
+                answers.extend(reads.0.iter().map(|read| {
+                    if is_beginning(read) {
+                        return Ok(Answer::Value(Some(child.clone())));
+                    }
+                    loaded.next().unwrap_or_else(|| Err(mismatch()))
+                }));
+            }
+            if let Ok(Found::Children(found)) = &mut self.0[number].found {
+                found.answer(answers);
             }
         }
         Ok(())
     }
 }
 
-/// The answer that a page of children has already.
-fn known(read: &ReadRequest<usize, Cow<'_, Path>>, child: &Value) -> Option<Answer> {
-    match read {
-        ReadRequest::Value(_, path, Extent::First) if path.tokens().is_empty() => {
-            Some(Answer::Value(Some(child.clone())))
-        }
-        ReadRequest::Value(_, path, extent) if child.is_whole() => {
-            let part = child.at(path).and_then(|part| part.narrowed(*extent));
-            Some(Answer::Value(part))
-        }
-        ReadRequest::Remainder(_, path, omitted) if child.is_whole() => {
-            Some(Answer::Remainder(remainder(child, path, omitted)))
-        }
-        _ => None,
-    }
+/// Whether a read is of the beginning of the element, which a page of children has.
+fn is_beginning(read: &ReadRequest<usize, Cow<'_, Path>>) -> bool {
+    matches!(read, ReadRequest::Value(_, path, Extent::First) if path.tokens().is_empty())
 }
 
 /// The read of a child, from the root of its document.

@@ -54,7 +54,8 @@ pub(crate) async fn select(
         }
         Box::pin(further_parts(parts, of, element, (document, path), finder))
     };
-    let selection = QuerySelection::read(&query, budget, parts).await?;
+    let memory = &finder.request_budget.memory;
+    let selection = QuerySelection::read(&query, memory, parts).await?;
     check_selected(&query, selection.nodes().len())?;
     Ok(selection)
 }
