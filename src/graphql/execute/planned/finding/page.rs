@@ -73,7 +73,7 @@ impl FoundPage {
         request_budget.memory.hold(match &answers {
             ElementAnswers::Entries(texts) => texts.bytes(),
             ElementAnswers::Reads(_) | ElementAnswers::Values(_) => {
-                rows * list.reads.0.len() * HELD_PER_READ
+                rows * list.reads.0.iter().map(parts).sum::<usize>() * HELD_PER_READ
             }
         })?;
         Ok(Self {
@@ -98,6 +98,11 @@ impl FoundPage {
             }
         }
     }
+}
+
+/// The parts of a read of one element that take memory: the value, and each part that it omits.
+pub(crate) fn parts<D, P>(read: &ReadRequest<D, P>) -> usize {
+    places(read).max(1)
 }
 
 /// The places that a read of one element reads.

@@ -12,7 +12,7 @@ use super::children::FoundChildren;
 use super::element::Element;
 use super::finder::{Finder, ValuePlace};
 use super::found::{Found, Instance};
-use super::page::{ElementAnswers, FoundPage, places};
+use super::page::{ElementAnswers, FoundPage, parts, places};
 use super::selected::{length, select};
 use crate::budget::turn;
 use crate::database::{
@@ -370,11 +370,10 @@ impl<'a> Rounds<'a> {
             for child in found.begun() {
                 turn().await;
                 let asked = reads.0.iter().filter(|read| !is_beginning(read));
-                finder
-                    .request_budget
-                    .places(asked.clone().map(places).sum())?;
+                let request_budget = finder.request_budget;
+                request_budget.places(asked.clone().map(places).sum())?;
                 let held = HELD_PER_READ + child.place.held_bytes();
-                memory.hold(reads.0.len() * held)?;
+                memory.hold(reads.0.iter().map(parts).sum::<usize>() * held)?;
                 let base = Path::from(&child.place);
                 requests.extend(asked.map(|read| below(read, &child.document, &base)));
             }
