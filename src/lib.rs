@@ -28,7 +28,7 @@
 //!    (`text_limits.rs`), parses it (`parse/mod.rs`), checks the cost (`query_cost.rs`), validates
 //!    it (`validate/`), and plans it (`plan.rs`) if its reads are known in advance, as here.
 //! 3. `graphql/variables/coerce.rs` converts the variables to their declared types.
-//! 4. `graphql/execute/planned/bind.rs` binds the plan to the variables, which gives all reads of
+//! 4. `graphql/execute/planned/binding/bind.rs` binds the plan to the variables, which gives all reads of
 //!    the query. Queries without a plan run the resolvers of `graphql/schema` and
 //!    `graphql/objects`; `graphql/context/batcher.rs` collects the reads of one level in one round.
 //! 5. `database/read/load.rs` ([`database::read_requested`]) plans the ranges ([`database::ReadPlan`])

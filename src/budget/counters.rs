@@ -10,7 +10,7 @@ use tokio::time::Instant;
 use super::pool::{Pool, Share};
 use super::slice::{pause, turn};
 use crate::error::{Error, Limit, Resource, Result};
-use crate::limits::{HELD_UNCOUNTED_BYTES, STEPS_AT_A_TIME};
+use crate::limits::{HELD_SMALL_BYTES, STEPS_AT_A_TIME};
 
 /// What a request, or a portion of background work, may still use. Clones share the counters.
 #[derive(Clone, Debug)]
@@ -197,18 +197,11 @@ impl Budget {
     #[inline]
     pub fn check_response(&self, bytes: usize) -> Result<()> {
         self.check_response_limit(bytes)?;
-        if bytes <= HELD_UNCOUNTED_BYTES {
+        if bytes <= HELD_SMALL_BYTES {
             return Ok(());
         }
         let before = self.0.response_bytes.fetch_max(bytes, Relaxed);
         self.hold_response(bytes.saturating_sub(before))
-    }
-
-    /// Forgets the bytes of a response that was abandoned, and releases their memory. Work that was
-    /// done for it stays counted.
-    pub(crate) fn abandon_response(&self) {
-        self.0.response_bytes.store(0, Relaxed);
-        self.0.response_share.clear();
     }
 
     /// Takes memory for the response, which is held until it is sent.

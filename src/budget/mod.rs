@@ -17,6 +17,8 @@ mod pool;
 mod reservation;
 mod slice;
 mod steps;
+mod waiting;
+mod waiting_client;
 mod written_text;
 
 pub use compute::block_thread;
@@ -25,6 +27,7 @@ pub use pool::{Pool, Share};
 pub use reservation::Reservation;
 pub use slice::{Sliced, longest_poll, pause, slice_is_over, turn};
 pub use steps::Steps;
+pub(crate) use waiting_client::WaitingClient;
 pub use written_text::WrittenText;
 
 pub use crate::error::{Limit, Resource};

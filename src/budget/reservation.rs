@@ -41,11 +41,6 @@ impl Reservation {
         self.share.held()
     }
 
-    /// Returns all memory of the reservation, because the data was dropped.
-    pub(crate) fn release(&self) {
-        self.share.clear();
-    }
-
     /// Whether a call exceeded the limit of the reservation.
     pub fn is_full(&self) -> bool {
         self.full.load(Relaxed)

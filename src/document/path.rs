@@ -29,6 +29,15 @@ pub enum SegmentRef<'a> {
 }
 
 impl Segment {
+    /// Its bytes of memory.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let name = match self {
+            Self::Key(name) => name.len(),
+            Self::Index(_) => 0,
+        };
+        size_of::<Self>() + name
+    }
+
     /// Borrows the segment.
     pub fn as_ref(&self) -> SegmentRef<'_> {
         match self {
@@ -70,6 +79,11 @@ impl Place {
         segments.extend_from_slice(&self.0);
         segments.push(segment);
         Self(segments)
+    }
+
+    /// The bytes of memory of its segments.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.0.iter().map(Segment::held_bytes).sum()
     }
 
     /// The place `below`, relative to this one.

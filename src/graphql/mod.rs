@@ -8,8 +8,8 @@
 //!   text, parses it, checks the expanded size, validates it against `schema`, and plans it.
 //! - `variables` coerces the variables to the types that the operation declares.
 //! - `execute` runs the operation in one snapshot (a query) or one transaction (a mutation). It
-//!   executes a query that only reads by path from its plan, every other operation with
-//!   `async_graphql`.
+//!   executes a query from its plan, unless it introspects the schema, and every other operation
+//!   with `async_graphql`.
 //! - `schema` holds the resolvers of the root fields, `objects` the types that they return, and
 //!   `scalars` the scalar types, node ids and cursors.
 //! - `context` holds what the resolvers of one request share: the snapshot or transaction, the

@@ -52,8 +52,8 @@ pub struct Bounds {
     pub write_bytes: usize,
     /// Bytes of JSON in one response, or in all responses to a batch.
     pub response_bytes: usize,
-    /// Bytes of memory that all requests hold together: bodies, data read from the store, and
-    /// responses.
+    /// Bytes of memory that all requests hold together: unfinished heads, bodies and messages, data
+    /// read from the store, changes that are followed, and responses.
     pub held_bytes: usize,
     /// Time for one request from the end of its body, including the time that it waits for the
     /// store.
@@ -64,8 +64,8 @@ pub struct Bounds {
     pub idle_time: Duration,
     /// Time for a client to send the body of a request.
     pub body_time: Duration,
-    /// Time for a client to receive [`super::SENT_BYTES_PER_TIME`] of a response, or the rest of
-    /// it.
+    /// Time for a client to take anything of a response. It has [`super::SLOW_TIMES_MAX`] times as
+    /// long for [`super::SENT_BYTES_PER_TIME`].
     pub send_time: Duration,
     /// Connections served at the same time. Further connections wait to be accepted. As many
     /// operations are executed, and requests of HTTP/2 connections are open, at the same time.

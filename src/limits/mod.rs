@@ -20,8 +20,23 @@ pub const INTEGER_DIGITS_MAX: usize = 615;
 /// Levels of objects and arrays in a document, counted from its root.
 pub const DOCUMENT_LEVELS_MAX: usize = 128;
 
-/// Bytes of a response that a client must receive within [`Bounds::send_time`].
+/// Bytes of a response that a client must receive within [`SLOW_TIMES_MAX`] times
+/// [`Bounds::send_time`].
 pub const SENT_BYTES_PER_TIME: usize = 64 << 10;
+/// How many times [`Bounds::send_time`] a client that takes some of a response has for
+/// [`SENT_BYTES_PER_TIME`].
+pub const SLOW_TIMES_MAX: u32 = 4;
+/// Bytes of the kernel's send buffer of a connection, which the kernel doubles. Without a limit it
+/// takes several megabytes, and the server learns that a client reads only when a third of it is
+/// free.
+pub const SEND_BUFFER_BYTES: usize = 128 << 10;
+/// Bytes of the buffer of an HTTP/1.1 connection, and so of the head of a request.
+pub const HTTP1_BUFFER_BYTES_MAX: usize = 96 << 10;
+/// Bytes that a client of a WebSocket sends before `connection_init` was handled.
+pub const WEBSOCKET_INIT_BYTES_MAX: usize = 8 << 10;
+/// Time after a token was removed from the token file in which streams end by themselves. Then their
+/// connections are closed.
+pub const REVOKED_TIME_MAX: Duration = Duration::from_millis(500);
 /// Time for which the server discards what a client still sends after the last response, before it
 /// closes the connection. The connection counts towards the limit on connections meanwhile.
 pub const LINGER_TIME_MAX: Duration = Duration::from_secs(5);
@@ -51,13 +66,24 @@ pub const WEBSOCKET_WRITTEN_BYTES: usize = 16 << 10;
 pub const OPERATION_ID_BYTES_MAX: usize = 256;
 /// Bytes of the reason in a close frame (RFC 6455 §5.5).
 pub const CLOSE_REASON_BYTES_MAX: usize = 123;
-/// Bytes that are not counted towards [`Bounds::held_bytes`], per body, per request's reads and per
-/// response, so that small requests succeed even if large ones use up the memory.
-pub const HELD_UNCOUNTED_BYTES: usize = 64 << 10;
+/// Bytes of a body, of a request's reads, of a response or of an unfinished message that do not count
+/// as held.
+pub const HELD_FREE_BYTES: usize = 4 << 10;
+/// Bytes per body, per request's reads and per response that count towards
+/// [`HELD_SMALL_BYTES_RESERVED`] first, so that small requests succeed even if large ones use up the
+/// memory.
+pub const HELD_SMALL_BYTES: usize = 64 << 10;
+/// Bytes that the small parts of all requests hold before they count towards [`Bounds::held_bytes`].
+pub const HELD_SMALL_BYTES_RESERVED: usize = 64 << 20;
+/// Time without progress after which a client that holds memory may be disconnected, if the memory
+/// is needed.
+pub const SHED_TIME_MIN: Duration = Duration::from_secs(1);
 /// Bytes of a body that must arrive before a buffer for the whole body is allocated.
 pub const BODY_RESERVED_FROM_BYTES: usize = 1 << 20;
 /// Bytes of a compressed body, as sent, that are decoded at a time.
 pub const BODY_DECODED_BYTES: usize = 4 << 10;
+/// Bytes that the decoder of a compressed body takes, without what it decodes.
+pub const GZIP_DECODER_BYTES: usize = 48 << 10;
 /// Members of a gzip body, besides one per [`BODY_MEMBER_BYTES`] of decoded data.
 pub const BODY_MEMBERS_MAX: usize = 1_000;
 /// Decoded bytes of a gzip body that allow one more member. Tools write larger members: `bgzip`
@@ -72,8 +98,9 @@ pub const RANGES_AT_A_TIME: usize = 250;
 /// Pairs that the embedded engine steps over to reach the next range, before it searches for its
 /// start from the root. A step costs about a fifth of a search.
 pub const PAIRS_WALKED_MAX: usize = 4;
-/// Fields of a query, fragments expanded, that may be planned and executed directly.
-pub const PLANNED_FIELDS_MAX: usize = 2_000;
+/// Fields of a plan. A field that is selected several times under different conditions is planned once
+/// for each of them.
+pub const PLANNED_FIELDS_MAX: usize = 50_000;
 /// Bytes of a query that is cached. Longer queries are parsed for each request.
 pub const OPERATION_CACHED_BYTES_MAX: usize = 16 << 10;
 
@@ -123,10 +150,9 @@ pub const LISTED_PATHS_MAX: usize = 1_000;
 /// Reads of one document that are collected ahead, from which on fields with several reads (`values`,
 /// `pick`, `select`) read only when they are resolved. Bounds the search for equal reads.
 pub const READS_AHEAD_MAX: usize = 1_000;
-/// Pages of documents and `select` fields of one request that may be executed from a plan.
-pub const PLANNED_LISTS_MAX: usize = 16;
-/// Paths in the lists of one request that may be executed from a plan.
-pub const PLANNED_PATHS_MAX: usize = 10_000;
+/// Lookups of one selection (`select`, `children`, `length`) that are compared with a further one, so
+/// that equal ones are one. Bounds the search.
+pub const LOOKUPS_COMPARED_MAX: usize = 100;
 /// Bytes of a place that are copied in one step of work.
 pub const COPIED_BYTES_PER_STEP: u64 = 256;
 /// Reads that are compared with a path in one step of work.
@@ -367,6 +393,14 @@ pub const CHANGES_EXPIRED_AT_ONCE: usize = 1_000;
 pub const CHANGES_EXPIRY_TIME: Duration = Duration::from_secs(5);
 /// Memory for the recent commits that subscribers share, in bytes.
 pub const CHANGES_RECENT_BYTES_MAX: usize = 8 << 20;
+/// Pages of the stored change log that are read and decoded at the same time.
+pub const CHANGES_PAGES_READ_AT_ONCE: usize = 4;
+/// Pages of the stored change log that are kept for subscribers that resume at the same position.
+pub const CHANGES_PAGES_KEPT_MAX: usize = 4;
+/// Memory for decoded changes that followers always have together, in bytes, besides the recent ones.
+/// They have a quarter of [`Bounds::held_bytes`] if that is more and requests do not need it. Past
+/// it, changes are forgotten and read again.
+pub const CHANGES_HELD_BYTES: usize = 32 << 20;
 /// Memory for the pieces of patches that were read last, which subscribers share, in bytes.
 pub const CHANGES_PIECES_BYTES_MAX: usize = 4 << 20;
 /// Memory for the patches that all subscribers have read ahead, in bytes.

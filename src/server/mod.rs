@@ -49,6 +49,12 @@ pub fn router_with(
     options: &ServeOptions,
     more: impl IntoIterator<Item = (&'static str, MethodRouter)>,
 ) -> Router {
+    let graphql = interface(&database, options);
+    routes(database, graphql, options, more)
+}
+
+/// The GraphQL interface with the options of a server.
+fn interface(database: &Database, options: &ServeOptions) -> GraphQl {
     let scope = SchemaScope::of(options.access.is_read_only(), options.admin);
     let graphql = GraphQlOptions {
         scope,
@@ -56,7 +62,16 @@ pub fn router_with(
         hints: options.hints,
         bounds: options.bounds,
     };
-    let graphql = GraphQl::with_options(database.clone(), graphql);
+    GraphQl::with_options(database.clone(), graphql)
+}
+
+fn routes(
+    database: Database,
+    graphql: GraphQl,
+    options: &ServeOptions,
+    more: impl IntoIterator<Item = (&'static str, MethodRouter)>,
+) -> Router {
+    let scope = SchemaScope::of(options.access.is_read_only(), options.admin);
     let graphql = http::methods::methods(graphql, options);
     let admit = from_fn_with_state(options.access.clone(), access::admit);
     let schema: Arc<str> = schema_text(scope).into();
@@ -102,9 +117,13 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
         tokio::spawn(async move { database.maintain_changes(expires).await })
     };
     announce(address, &database, &options).await;
-    let router = router(database.clone(), &options);
+    let graphql = interface(&database, &options);
+    let pool = graphql.pool().clone();
+    let router = routes(database.clone(), graphql, &options, []);
     let door = Door {
         bounds: options.bounds,
+        pool,
+        rights: options.access.rights(),
         tls: options.tls,
         metrics: options.metrics,
     };

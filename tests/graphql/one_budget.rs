@@ -1,6 +1,5 @@
 //! One request has one budget, whichever executors run it, and no work is done twice.
 
-use phyllo::limits::Bounds;
 use serde_json::{Value, json};
 
 use super::direct::answer;
@@ -11,12 +10,11 @@ cases!(
         picks_on_a_covered_page_are_planned_and_read_no_document,
         failing_fields_are_not_executed_twice,
         invalid_arguments_are_found_before_a_search_begins,
-        counts_of_a_plan_that_was_left_do_not_add_up,
     ]
 );
 
 /// A field that only the general executor runs.
-const GENERAL: &str = "more: collections { name }";
+const GENERAL: &str = "more: __type(name: \"Path\") { name }";
 
 /// Documents with an index on `$.a`.
 async fn filled(documents: u64) -> Client {
@@ -126,36 +124,20 @@ async fn failing_fields_are_not_executed_twice() {
 async fn invalid_arguments_are_found_before_a_search_begins() {
     let client = filled(300).await;
     let search = "documents(where: {at: \"$.b[0]\", eq: -1}) { nodes { key } }";
-    // The cursor's type is not checked before the execution.
-    let invalid = "b: documents(first: $first) { nodes { key } }";
+    let invalid = "b: node(id: \"no id\") { id }";
     let (once, _, _) = pairs_of(&client, &format!("{{ {search} }}"), NONE).await;
-    let query = format!("query($first: Int) {{ {search} {invalid} }}");
+    let query = format!("{{ {search} {invalid} }}");
     let (read, found, planned) = pairs_of(&client, &query, NONE).await;
-    assert!(!planned, "a variable without a value: {found}");
+    assert!(planned, "{found}");
+    assert_eq!(found["errors"][0]["path"], json!(["b"]), "{found}");
+    assert_eq!(read, once);
+    // A variable without a value leaves its argument out.
+    let query = format!(
+        "query($first: Int) {{ {search} b: documents(first: $first) {{ nodes {{ key }} }} }}"
+    );
+    let (read, found, planned) = pairs_of(&client, &query, NONE).await;
+    assert!(planned, "{found}");
     assert_eq!(found.get("errors"), None, "{found}");
     let (other, _, _) = pairs_of(&client, "{ documents { nodes { key } } }", NONE).await;
     assert!(read <= once + other, "{read}, of {once} and {other}");
-}
-
-async fn counts_of_a_plan_that_was_left_do_not_add_up() {
-    let client = filled(3).await;
-    let bounds = Bounds {
-        entities: 3,
-        ..Bounds::DEFAULT
-    };
-    let client = client.within(bounds);
-    let representations: Vec<Value> = (0..3)
-        .map(|id| json!({"__typename": "Document", "collection": "D", "key": id}))
-        .collect();
-    // The plan counts the entities, and then finds that a path is not given.
-    let query = "query($r: [_Any!]!, $p: [Path!]!, $some: Boolean!) {
-        _entities(representations: $r) { ... on Document { kind pick(paths: $p) @include(if: $some) } }
-    }";
-    let variables = json!({"r": representations, "p": ["/a", 7], "some": true});
-    let (text, planned) = answer(&client, query, &variables.to_string()).await;
-    let found = parse(&text);
-    assert!(!planned, "{text}");
-    for error in found["errors"].as_array().expect("errors") {
-        assert_eq!(error["extensions"]["code"], "INVALID_PATH", "{text}");
-    }
 }

@@ -311,20 +311,28 @@ async fn total_work_of_all_queries_in_a_request_is_limited() {
     let client = client().await;
     let many = vec!["[1]"; 20_000].join(",");
     client.insert("1", format!("[{many}]")).await;
-    let selects = |count: usize, query: &str| {
-        let mut text = String::from("query($q: JSONPath!) { document(id: 1) { ");
+    // Equal queries are one.
+    let selects = |count: usize, query: &dyn Fn(usize) -> String| {
+        let (mut declared, mut text) = (String::from("query("), String::new());
+        let mut variables = serde_json::Map::new();
         for at in 0..count {
-            write!(text, "s{at}: select(query: {query}) {{ path }} ").expect("a string takes all");
+            write!(declared, "$q{at}: JSONPath! ").expect("a string takes all");
+            write!(text, "s{at}: select(query: $q{at}) {{ path }} ").expect("a string takes all");
+            variables.insert(format!("q{at}"), json!(query(at)));
         }
-        text + "} }"
+        let text = format!("{declared}) {{ document(id: 1) {{ {text} }} }}");
+        (text, Value::Object(variables))
     };
-    let query = json!({"q": "$..[1]"});
-    client.data(&selects(10, "$q"), &query).await;
-    let response = parse(&client.text(&selects(500, "$q"), &query).await);
+    let (text, variables) = selects(10, &|at| format!("$..[{}]", at + 1));
+    client.data(&text, &variables).await;
+    let (text, variables) = selects(500, &|at| format!("$..[{}]", at + 1));
+    let response = parse(&client.text(&text, &variables).await);
     assert_eq!(only_error(&response).0, "TOO_COMPLEX", "{response:.300}");
-    // Equally many long queries, each of which must be parsed.
-    let long = json!({"q": format!("$[?{}@]", "@ == 1 && ".repeat(1_600))});
-    let response = parse(&client.text(&selects(50, "$q"), &long).await);
+    // Long queries, each of which must be parsed.
+    let (text, variables) = selects(50, &|at| {
+        format!("$[?{}@ == {at}]", "@ == 1 && ".repeat(1_600))
+    });
+    let response = parse(&client.text(&text, &variables).await);
     assert_eq!(only_error(&response).0, "TOO_COMPLEX");
     client.assert_serves().await;
 }

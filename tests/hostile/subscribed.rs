@@ -340,7 +340,13 @@ fn selection(chance: &mut StdRng) -> String {
 }
 
 /// Changes what is followed.
-fn write(server: &Server, running: &Running, thread: usize, mut chance: StdRng, end: Instant) {
+pub(crate) fn write(
+    server: &Server,
+    running: &Running,
+    thread: usize,
+    mut chance: StdRng,
+    end: Instant,
+) {
     let mut client = server.client();
     while Instant::now() < end {
         let value = chance.random_range(0..1_000_000);

@@ -26,6 +26,26 @@ const PATIENCE: Duration = Duration::from_secs(120);
 /// The ids of `arrays`.
 pub(crate) const ARRAYS: [&str; 5] = ["numbers", "members", "objects", "text", "deep"];
 
+/// The ids of `lists`, besides a long one.
+pub(crate) const NESTED: [&str; 3] = ["wide", "large", "named"];
+
+/// A document of `lists`: its elements have elements.
+fn nested(id: &str) -> String {
+    let wide = |elements| {
+        list(elements, |at| {
+            format!("{{\"a\":[{at},[1,2]],\"m\":{{\"x\":{at},\"y\":[1]}}}}")
+        })
+    };
+    match id {
+        // Each element is larger than what is read of it with the others.
+        "large" => list(300, |_| numbers(300)),
+        "named" => format!("{{\"{}\":{}}}", "m".repeat(2_000), wide(1_000)),
+        "wide" => wide(5_000),
+        // The others have long ids, which each leaf repeats.
+        _ => wide(200),
+    }
+}
+
 /// A document of `arrays`.
 pub(crate) fn array(id: &str) -> String {
     match id {
@@ -111,6 +131,10 @@ pub(crate) fn fill(client: &mut Client, clients: usize) {
     for id in ARRAYS {
         store(client, "arrays", id, &array(id));
     }
+    for id in NESTED {
+        store(client, "lists", id, &nested(id));
+    }
+    store(client, "lists", &long_id(0), &nested("long"));
     for number in 0..MARKS {
         let filler = numbers(ELEMENTS / 4);
         let items = format!(

@@ -10,6 +10,7 @@ mod coding;
 mod cors;
 mod crash;
 mod headers;
+mod held_by_connections;
 mod hints;
 mod hostile_connections;
 mod hosts;

@@ -23,7 +23,7 @@ use crate::http2::Http2Client;
 use crate::support::{Server, command};
 
 /// The files of a certificate for `localhost`, and the trust anchor of clients.
-struct Identity {
+pub(crate) struct Identity {
     directory: TempDir,
     trusted: RootCertStore,
 }
@@ -38,7 +38,7 @@ struct Answered {
 }
 
 impl Identity {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let mut identity = Self {
             directory: tempfile::tempdir().expect("a directory"),
             trusted: RootCertStore::empty(),
@@ -66,7 +66,8 @@ impl Identity {
         self.directory.path().join("key.pem")
     }
 
-    fn arguments(&self) -> Vec<String> {
+    /// The flags of a server with this certificate.
+    pub(crate) fn arguments(&self) -> Vec<String> {
         let path = |path: PathBuf| path.to_str().expect("a plain path").to_owned();
         let flags = ["--tls-cert", "--tls-key"].map(str::to_owned);
         let [certificate, key] = flags;

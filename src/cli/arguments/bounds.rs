@@ -78,7 +78,8 @@ pub(crate) struct LimitArguments {
     /// JSON in one response, or in the responses to a batch
     #[arg(long, value_name = "BYTES", default_value_t = ByteSize(DEFAULT.response_bytes))]
     response_bytes_max: ByteSize,
-    /// Bodies, data read from the store and responses, for all requests together
+    /// Unfinished heads, bodies and messages, data read from the store, changes that are followed, and
+    /// responses, for all requests together
     #[arg(long, value_name = "BYTES", default_value_t = ByteSize(DEFAULT.held_bytes))]
     held_bytes_max: ByteSize,
     /// Time for one request, or for a batch, after its body is received
@@ -93,7 +94,7 @@ pub(crate) struct LimitArguments {
     /// Time for a client to send the body of a request
     #[arg(long, value_name = "TIME", default_value_t = Time(DEFAULT.body_time))]
     body_time_max: Time,
-    /// Time for a client to receive 64 KiB of a response
+    /// Time for a client to take anything of a response; it has four times as long for 64 KiB
     #[arg(long, value_name = "TIME", default_value_t = Time(DEFAULT.send_time))]
     send_time_max: Time,
     /// Open connections; further ones wait

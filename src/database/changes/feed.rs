@@ -6,12 +6,23 @@
 //! resumes, reads the stored log instead, so no subscriber has a queue of its own, and none misses a
 //! change or gets one twice.
 
+mod follow_errors;
+mod patch_reader;
+pub(crate) mod patch_window;
+mod pause;
+pub(crate) mod shared_commits;
+mod taken;
+
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
-use tokio::sync::{Notify, watch};
-use tokio::time::{sleep, timeout};
+use follow_errors::{expired, log_is_off, other_history};
+use pause::Pause;
+use shared_commits::SharedCommits;
+use taken::TakenCommits;
+use tokio::sync::Notify;
+use tokio::time::sleep;
 
 use self::patch_reader::LoggedPatches;
 use self::patch_window::{ChangePatch, PatchWindow};
@@ -20,9 +31,10 @@ use super::interest::{Interest, Subscribers};
 use super::read::{LoggedCommit, Start, read_commits};
 use super::settings::{ChangeSettings, horizon_of};
 use super::write::now;
+use crate::budget::Pool;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, Version};
-use crate::limits::{CHANGES_POLL_TIME_MAX, CHANGES_POLL_TIME_MIN, CHANGES_RECENT_BYTES_MAX};
+use crate::limits::{CHANGES_POLL_TIME_MAX, CHANGES_RECENT_BYTES_MAX};
 use crate::store::Store;
 
 /// The changes of a store, for the subscribers of this process.
@@ -31,6 +43,7 @@ pub(crate) struct ChangeFeed(Arc<FeedParts>);
 
 struct FeedParts {
     store: Arc<dyn Store>,
+    commits: SharedCommits,
     patches: Arc<LoggedPatches>,
     state: Mutex<FeedState>,
     observer: OnceLock<Arc<dyn ChangesObserver>>,
@@ -116,7 +129,7 @@ pub struct ChangeFollower {
     position: ChangePosition,
     signal: Arc<Signal>,
     /// Commits that were taken but not yet returned in full.
-    taken: VecDeque<Arc<LoggedCommit>>,
+    taken: TakenCommits,
     /// The number of changes of the first of them that were looked at.
     looked_at: usize,
     patches: Arc<PatchWindow>,
@@ -124,12 +137,12 @@ pub struct ChangeFollower {
 
 impl ChangeFeed {
     pub(crate) fn new(store: Arc<dyn Store>) -> Self {
-        Self(Arc::new(FeedParts {
-            patches: Arc::new(LoggedPatches::new(store.clone())),
-            store,
-            state: Mutex::default(),
-            observer: OnceLock::new(),
-        }))
+        Self(Arc::new(FeedParts::new(store)))
+    }
+
+    /// Counts the commits that followers hold in a pool of memory. Only the first one is used.
+    pub(crate) fn count_in(&self, pool: Pool) {
+        self.0.commits.count_in(pool);
     }
 
     /// Reports the progress to an observer. Only the first one is used.
@@ -175,7 +188,7 @@ impl ChangeFeed {
             history: settings.history,
             position: ChangePosition::after(Version([0; 10])),
             signal,
-            taken: VecDeque::new(),
+            taken: TakenCommits::default(),
             looked_at: 0,
             patches: Arc::new(PatchWindow::new(&self.0.patches)),
         };
@@ -214,6 +227,16 @@ impl FeedState {
 }
 
 impl FeedParts {
+    fn new(store: Arc<dyn Store>) -> Self {
+        Self {
+            patches: Arc::new(LoggedPatches::new(store.clone())),
+            store,
+            commits: SharedCommits::default(),
+            state: Mutex::default(),
+            observer: OnceLock::new(),
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, FeedState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -269,6 +292,7 @@ impl FeedParts {
 
     /// Adds commits to the recent ones and notifies subscribers. Returns whether the task continues.
     fn publish(&self, number: u64, commits: Vec<LoggedCommit>, read_to: Version) -> bool {
+        let commits = self.commits.share(commits);
         let mut state = self.state();
         let state = &mut *state;
         let Some(tail) = state.tail.as_mut().filter(|tail| tail.number == number) else {
@@ -284,7 +308,7 @@ impl FeedParts {
                 let mut notify = |signal: &Signal| signal.changed(commit.version);
                 state.subscribers.each(change, &mut notify);
             }
-            tail.push(Arc::new(commit));
+            tail.push(commit, &self.commits);
         }
         tail.read_to = read_to;
         if let (Some(observer), Some(first)) = (self.observer.get(), first) {
@@ -296,7 +320,9 @@ impl FeedParts {
 }
 
 impl CommitTail {
-    fn push(&mut self, commit: Arc<LoggedCommit>) {
+    /// Adds a commit, and drops the oldest ones past the limit. Those count from then on, because
+    /// subscribers may hold them.
+    fn push(&mut self, commit: Arc<LoggedCommit>, commits: &SharedCommits) {
         self.recent_bytes += commit.bytes;
         self.recent.push_back(commit);
         while self.recent_bytes > CHANGES_RECENT_BYTES_MAX {
@@ -305,6 +331,9 @@ impl CommitTail {
             };
             self.recent_bytes -= oldest.bytes;
             self.after = oldest.version;
+            if Arc::strong_count(&oldest) > 1 {
+                commits.count(&oldest);
+            }
         }
     }
 }
@@ -350,8 +379,13 @@ impl Signal {
 
 impl Drop for ChangeFollower {
     fn drop(&mut self) {
+        self.taken.clear(&self.feed.0.commits);
         let mut state = self.feed.0.state();
         state.subscribers.remove(&self.interest, self.number);
+        if state.subscribers.is_empty() {
+            drop(state);
+            self.feed.0.commits.forget_pages();
+        }
     }
 }
 
@@ -374,13 +408,11 @@ impl ChangeFollower {
             if let Some(change) = self.take() {
                 return Ok(change);
             }
-            if !self.take_recent() {
+            match self.take_recent() {
+                Recent::Taken => {}
                 // Boxed, so that waiting subscribers take less memory.
-                Box::pin(self.take_stored()).await?;
-                continue;
-            }
-            if self.taken.is_empty() {
-                self.wait().await?;
+                Recent::Gone => Box::pin(self.take_stored()).await?,
+                Recent::NoneYet => self.wait().await?,
             }
         }
     }
@@ -403,7 +435,7 @@ impl ChangeFollower {
 
     /// The next change of the commits that were taken.
     fn take(&mut self) -> Option<FollowedChange> {
-        while let Some(commit) = self.taken.front() {
+        while let Some(commit) = self.taken.first(&self.feed.0.commits) {
             while let Some(change) = commit.changes.get(self.looked_at) {
                 let number = self.looked_at;
                 self.looked_at += 1;
@@ -415,57 +447,69 @@ impl ChangeFollower {
                     continue;
                 }
                 let is_last = self.looked_at == commit.changes.len();
-                let position = if is_last {
+                self.position = if is_last {
                     ChangePosition::after(commit.version)
                 } else {
                     at
                 };
                 return Some(FollowedChange {
-                    commit: commit.clone(),
-                    change: number,
-                    patch: self.patches.of(&self.taken, number, &self.interest),
+                    patch: {
+                        let taken = self.taken.held();
+                        self.patches.of(&commit, taken, number, &self.interest)
+                    },
                     cursor: ChangeCursor {
                         history: self.history.clone(),
-                        position,
+                        position: self.position,
                     },
+                    commit,
+                    change: number,
                 });
             }
             self.position = self.position.max(ChangePosition::after(commit.version));
             self.looked_at = 0;
-            self.taken.pop_front();
+            self.taken.pop(&self.feed.0.commits);
         }
+        self.looked_at = 0;
         None
     }
 
-    /// Takes commits from memory. Returns false if the position is before them.
-    fn take_recent(&mut self) -> bool {
+    /// Takes commits from memory, up to an amount.
+    fn take_recent(&mut self) -> Recent {
         let state = self.feed.0.state();
         let Some(tail) = &state.tail else {
             // The task has ended, and with it the subscription.
-            return true;
+            return Recent::NoneYet;
         };
         if self.position < ChangePosition::after(tail.after) {
-            return false;
+            return Recent::Gone;
         }
         let position = self.position;
         let first = tail
             .recent
             .partition_point(|commit| ChangePosition::after(commit.version) <= position);
-        let commits = tail.recent.iter().skip(first).take(COMMITS_AT_ONCE);
-        self.taken.extend(commits.cloned());
-        if self.taken.is_empty() {
-            // Later notifications are of commits after these.
-            self.position = self.position.max(ChangePosition::after(tail.read_to));
-            self.signal.state().first = None;
+        let (mut bytes, mut commits) = (0, Vec::new());
+        for commit in tail.recent.iter().skip(first).take(COMMITS_AT_ONCE) {
+            bytes += commit.bytes;
+            if bytes > COMMIT_BYTES_AT_ONCE && !commits.is_empty() {
+                break;
+            }
+            commits.push(commit.clone());
         }
-        true
+        if !commits.is_empty() {
+            self.taken.fill(&self.feed.0.commits, commits);
+            return Recent::Taken;
+        }
+        // Later notifications are of commits after these.
+        self.position = self.position.max(ChangePosition::after(tail.read_to));
+        self.signal.state().first = None;
+        Recent::NoneYet
     }
 
     /// Takes commits from the stored log.
     async fn take_stored(&mut self) -> Result<()> {
-        let snapshot = self.feed.0.store.snapshot().await?;
+        let parts = &self.feed.0;
         let start = self.position.start();
-        let page = read_commits(&*snapshot, start).await?;
+        let page = parts.commits.page(&*parts.store, start).await?;
         let is_complete = match start {
             Start::After(version) => page.horizon <= version,
             Start::At(version) => page.horizon < version,
@@ -474,16 +518,14 @@ impl ChangeFollower {
             return Err(expired());
         }
         if page.commits.is_empty() {
-            let newest = snapshot.version().await?;
-            self.position = self.position.max(ChangePosition::after(newest));
+            self.position = self.position.max(ChangePosition::after(page.newest));
         }
-        self.taken.extend(page.commits.into_iter().map(Arc::new));
+        self.taken.fill(&parts.commits, page.commits.clone());
         Ok(())
     }
 
     /// Waits for a notification after the position.
     async fn wait(&mut self) -> Result<()> {
-        self.taken.shrink_to_fit();
         self.patches.clear();
         let first = self.signal.notified().await?;
         // Between the position and this commit, nothing was wanted.
@@ -494,6 +536,18 @@ impl ChangeFollower {
 
 /// Commits that a subscriber takes from memory at once.
 const COMMITS_AT_ONCE: usize = 64;
+/// Bytes of these commits, unless one has more.
+const COMMIT_BYTES_AT_ONCE: usize = 64 << 10;
+
+/// What a subscriber found in memory.
+enum Recent {
+    /// It took commits.
+    Taken,
+    /// The commits after its position are no longer in memory.
+    Gone,
+    /// There are none.
+    NoneYet,
+}
 
 /// The position before all changes of a commit.
 fn before(Version(mut version): Version) -> ChangePosition {
@@ -507,36 +561,10 @@ fn before(Version(mut version): Version) -> ChangePosition {
     ChangePosition::after(Version(version))
 }
 
-fn log_is_off() -> Error {
-    Error::bad_input(
-        "the change log of this store is off: switch it on with `phyllo serve --change-retention \
-         24h`; the setting belongs to the store",
-    )
-}
-
-fn expired() -> Error {
-    Error::new(
-        ErrorKind::ChangesExpired,
-        "the change log no longer has all changes after this position: read the current state and \
-         `changesCursor`, and follow from there",
-    )
-}
-
-fn other_history() -> Error {
-    Error::new(
-        ErrorKind::ChangesExpired,
-        "the cursor belongs to another history of the store, for example to one from before a \
-         backup was restored: read the current state and `changesCursor`, and follow from there",
-    )
-}
-
 /// Reads new commits until there are no subscribers.
 async fn run(parts: Weak<FeedParts>, number: u64) {
     let commits = parts.upgrade().and_then(|parts| parts.store.commits());
-    let mut pause = Pause {
-        commits,
-        time: CHANGES_POLL_TIME_MIN,
-    };
+    let mut pause = Pause::new(commits);
     loop {
         let Some(parts) = parts.upgrade() else { return };
         let read_to = {
@@ -560,34 +588,5 @@ async fn run(parts: Weak<FeedParts>, number: u64) {
     }
 }
 
-/// Waits for the next commits.
-struct Pause {
-    /// Reports commits, if the engine can.
-    commits: Option<watch::Receiver<u64>>,
-    time: Duration,
-}
-
-/// Without commits, the task checks this often whether there are still subscribers.
-const IDLE_TIME_MAX: Duration = Duration::from_secs(1);
-
-impl Pause {
-    /// `any` says whether the last poll found commits.
-    async fn wait(&mut self, any: bool) {
-        if let Some(commits) = &mut self.commits {
-            // An error means that the store is closed, which the next poll reports.
-            let _changed = timeout(IDLE_TIME_MAX, commits.changed()).await;
-            return;
-        }
-        self.time = if any {
-            CHANGES_POLL_TIME_MIN
-        } else {
-            (self.time * 2).min(CHANGES_POLL_TIME_MAX)
-        };
-        sleep(self.time).await;
-    }
-}
-
-mod patch_reader;
-pub(crate) mod patch_window;
 #[cfg(test)]
 mod tests;

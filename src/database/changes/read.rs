@@ -1,17 +1,21 @@
 //! Reads entries of the change log in the order of commits.
 
 use std::ops::Range;
+use std::sync::OnceLock;
 
 use futures::future::join;
 
 use super::settings::horizon_of;
+use crate::budget::{Pool, Share};
+use crate::document::id::DocumentId;
+use crate::document::path::{Place, Segment};
 use crate::error::{Error, Result};
 use crate::key::{ChangeLogPart, ChangeLogRange, ChangesDecoder, Family, LoggedChange, Version};
 use crate::limits::{CHANGE_SHARDS, PIECE_BYTES};
 use crate::store::{Batches, Pairs, RangeRead, Read};
 
 /// A commit in the change log.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct LoggedCommit {
     /// The version of the commit.
     pub version: Version,
@@ -23,6 +27,8 @@ pub struct LoggedCommit {
     pub(super) shard: u8,
     /// An estimate of the memory that the commit takes.
     pub(super) bytes: usize,
+    /// The memory of the commit, once it counts.
+    pub(super) held: OnceLock<(Share, Option<Share>)>,
 }
 
 /// The first commits after a version.
@@ -124,8 +130,7 @@ fn decode(range: &ChangeLogRange, shard: u8, pairs: &Pairs) -> Result<Vec<Logged
             .as_mut()
             .and_then(|(_, decoder)| decoder.decode(value));
         let (time, mut changes) = decoded.ok_or_else(|| malformed("header"))?;
-        // A decoded change takes some more memory than its bytes.
-        let bytes = 2 * value.len() + size_of::<LoggedChange>() * changes.len();
+        let bytes = changes.iter().map(held_bytes).sum();
         match commits.last_mut().filter(|last| last.version == version) {
             Some(commit) => {
                 commit.changes.append(&mut changes);
@@ -137,6 +142,7 @@ fn decode(range: &ChangeLogRange, shard: u8, pairs: &Pairs) -> Result<Vec<Logged
                 changes,
                 shard,
                 bytes,
+                held: OnceLock::new(),
             }),
         }
     }
@@ -144,6 +150,18 @@ fn decode(range: &ChangeLogRange, shard: u8, pairs: &Pairs) -> Result<Vec<Logged
 }
 
 impl LoggedCommit {
+    /// Counts the memory of the commit in the pool of commits, and in that of all requests if there
+    /// is one, unless it counts already.
+    pub(super) fn count_in(&self, commits: &Pool, requests: Option<&Pool>) {
+        let share = |pool: &Pool| {
+            let share = pool.counted_share();
+            share.add(self.bytes);
+            share
+        };
+        self.held
+            .get_or_init(|| (share(commits), requests.map(share)));
+    }
+
     /// The bytes of the patches of all changes.
     pub(super) fn patch_bytes(&self) -> u64 {
         let last = self.changes.iter().rev().find_map(|change| change.patch);
@@ -196,6 +214,22 @@ impl PatchPlace {
         patch.push(b']');
         Some(patch)
     }
+}
+
+/// The memory that a decoded change takes: itself, and each of its texts and lists with what the
+/// allocator adds.
+fn held_bytes(change: &LoggedChange) -> usize {
+    const ALLOCATION_BYTES: usize = 16;
+    let id = change.id.as_ref().map_or(0, DocumentId::bytes);
+    let segment = |segment: &Segment| match segment {
+        Segment::Key(name) => size_of::<Segment>() + name.len() + ALLOCATION_BYTES,
+        Segment::Index(_) => size_of::<Segment>(),
+    };
+    let place = |place: &Place| {
+        size_of::<Place>() + ALLOCATION_BYTES + place.0.iter().map(segment).sum::<usize>()
+    };
+    let places: usize = change.places.iter().map(place).sum();
+    size_of::<LoggedChange>() + change.collection.len() + id + places + 3 * ALLOCATION_BYTES
 }
 
 fn malformed(part: &str) -> Error {

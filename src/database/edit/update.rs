@@ -413,7 +413,7 @@ impl Editor<'_> {
             let memory = &memory;
             Box::pin(async move { self.parts(reads, memory).await })
         };
-        let selection = QuerySelection::read(query, self.budget, read).await?;
+        let selection = QuerySelection::read(query, &memory, read).await?;
         self.budget.pace(selection.nodes().len() as u64).await?;
         let nodes = selection.nodes().iter();
         let places = nodes.filter_map(|node| selection.place(node));

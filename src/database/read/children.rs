@@ -29,6 +29,13 @@ pub struct Child {
     pub part: Value,
 }
 
+impl Child {
+    /// The bytes of memory of the child, without its pairs.
+    fn held_bytes(&self) -> usize {
+        size_of::<Self>() + self.segment.held_bytes() + self.part.place.held_bytes()
+    }
+}
+
 /// A page of children.
 #[derive(Clone, Debug, Default)]
 pub struct Children {
@@ -170,6 +177,7 @@ async fn forward(
         let more = batch.more || batch.pairs.len() == batch_pairs;
         let before = reader.found.page.len();
         let last = reader.take(batch, more)?;
+        memory.hold(reader.held_bytes_since(before))?;
         let (Some(last), true, false) = (last, more, reader.found.more) else {
             return Ok(reader.found);
         };
@@ -205,6 +213,7 @@ async fn backward(
         let before = reader.found.page.len();
         let pairs = Arc::new(batch.pairs.reversed());
         let begun = reader.take_backward(&pairs, more)?;
+        memory.hold(reader.held_bytes_since(before))?;
         let Some(begun) = begun.filter(|_| !reader.found.more) else {
             break;
         };
@@ -245,6 +254,11 @@ struct ChildReader<'a> {
 }
 
 impl ChildReader<'_> {
+    /// The bytes of memory of the children from this number on, without their pairs.
+    fn held_bytes_since(&self, first: usize) -> usize {
+        self.found.page[first..].iter().map(Child::held_bytes).sum()
+    }
+
     /// Adds the children whose first pair is in the batch. Returns the last child, which may be
     /// incomplete if there are more pairs to read.
     fn take(&mut self, batch: Batch, more: bool) -> Result<Option<Segment>> {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
-use std::ops::Range;
+use std::ops::{Deref, Range};
 use std::sync::Arc;
 
 use futures::future::{join, join_all};
@@ -86,7 +86,7 @@ struct OmittedParts {
 /// Adds a request for the first pair of each part that a request omits.
 fn with_omitted_parts<'w>(
     requested: &'w [BorrowedRequest<'w>],
-) -> (Cow<'w, [BorrowedRequest<'w>]>, Vec<OmittedParts>) {
+) -> (Requested<'w>, Vec<OmittedParts>) {
     let mut all = Cow::Borrowed(requested);
     let mut parts = Vec::new();
     for (number, request) in requested.iter().enumerate() {
@@ -102,13 +102,40 @@ fn with_omitted_parts<'w>(
             });
         }
     }
+    let all = match all {
+        Cow::Borrowed(all) => Requested::Given(all),
+        Cow::Owned(all) => Requested::More(all),
+    };
     (all, parts)
+}
+
+/// The requests that were given, or these and more. Unlike a `Cow`, it is covariant.
+enum Requested<'w> {
+    Given(&'w [BorrowedRequest<'w>]),
+    More(Vec<BorrowedRequest<'w>>),
+}
+
+impl Default for Requested<'_> {
+    fn default() -> Self {
+        Self::Given(&[])
+    }
+}
+
+impl<'w> Deref for Requested<'w> {
+    type Target = [BorrowedRequest<'w>];
+
+    fn deref(&self) -> &Self::Target {
+        match self {
+            Self::Given(given) => given,
+            Self::More(more) => more,
+        }
+    }
 }
 
 /// The results of all requests. A request is identified by its position.
 #[derive(Default)]
 pub struct Loaded<'w> {
-    requested: Cow<'w, [BorrowedRequest<'w>]>,
+    requested: Requested<'w>,
     candidates: PathCandidates,
     /// The read that serves each candidate.
     sources: Vec<RangeSource>,

@@ -15,6 +15,11 @@ use crate::error::{Error, Result};
 use crate::limits::DIGIT_TOKENS_AT_ONCE;
 use crate::store::Read;
 
+/// Keys count as held memory after each so many bytes. Fewer are part of what a read holds.
+const KEY_BYTES_COUNTED: usize = 64 << 10;
+/// The copies of a key: in the buffer, which doubles when it is full, and as the end of its range.
+const KEY_COPIES: usize = 3;
+
 /// The candidate places of all requested paths. Their keys share one buffer.
 #[derive(Default)]
 pub(crate) struct PathCandidates {
@@ -57,8 +62,17 @@ impl PathCandidates {
             all: Vec::with_capacity(requested.len()),
             of: Vec::with_capacity(requested.len()),
         };
+        let mut counted = 0;
         for request in requested {
             let begin = candidates.all.len();
+            let bytes = candidates.keys.len() - counted;
+            if bytes > KEY_BYTES_COUNTED {
+                if let Err(error) = memory.hold(KEY_COPIES * bytes) {
+                    candidates.of.resize(requested.len(), Err(error));
+                    break;
+                }
+                counted += bytes;
+            }
             let added = match settled.next().flatten() {
                 None => candidates.add_requested(read, request, memory).await,
                 Some(SettledPath::Failed(error)) => Err(error),

@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 
 use super::range_plan::Extent;
 use super::value::Value;
-use crate::budget::{Budget, Reservation, Steps};
+use crate::budget::{Reservation, Steps};
 use crate::document::jsonpath::{ElementRange, LeadingRange, LeadingStep, Query, check_nodes};
 use crate::document::leaf::Kind;
 use crate::document::path::{Path, Place, Segment};
@@ -52,8 +52,6 @@ pub struct QuerySelection {
     /// The values from which the rest of the query selects, in order.
     starts: Vec<SelectionStart>,
     nodes: Vec<SelectedNode>,
-    /// Holds `starts`.
-    memory: Reservation,
 }
 
 /// One of the values that were read, or an element in it.
@@ -73,21 +71,30 @@ pub struct SelectedNode {
     pub kind: Kind,
 }
 
+impl SelectedNode {
+    /// Its bytes of memory.
+    fn held_bytes(&self) -> usize {
+        let below = self.below.iter().map(Segment::held_bytes);
+        size_of::<Self>() + below.sum::<usize>()
+    }
+}
+
 impl QuerySelection {
     /// Reads the parts that the query names with `read`, which returns them in the order of the
-    /// request, and selects the nodes.
+    /// request, and selects the nodes. `memory` holds the selection.
     ///
     /// # Errors
     /// `INTERNAL`: the pairs are malformed. As [`Query::select`], [`Value::tree`],
     /// [`Reservation::hold`] and `read`.
     pub async fn read<'r>(
         query: &Query,
-        budget: &Budget,
+        memory: &Reservation,
         read: impl Fn(PartReads) -> BoxFuture<'r, Result<Vec<Option<Value>>>>,
     ) -> Result<Self> {
         // The places of the query, as such, in the requests and in the answers.
         const COPIES: usize = 3;
-        let memory = budget.reserve();
+        let budget = memory.budget();
+        let places = budget.reserve();
         let mut leading = query.leading();
         let mut lengths = Vec::new();
         loop {
@@ -98,7 +105,7 @@ impl QuerySelection {
             };
             let (applied, step) = budget.compute(next).await?;
             leading = applied;
-            memory.hold(COPIES * step.bytes())?;
+            places.hold(COPIES * step.bytes())?;
             let parts = read(reads_of(&step)).await?;
             match step {
                 LeadingStep::Lengths(_) => {
@@ -107,8 +114,8 @@ impl QuerySelection {
                     lengths = read.collect::<Result<_>>()?;
                 }
                 LeadingStep::Values(ranges) => {
-                    let mut selection = Self::new(&ranges, parts, budget).await?;
-                    selection.select(query, leading.applied(), budget).await?;
+                    let mut selection = Self::new(&ranges, parts, memory).await?;
+                    selection.select(query, leading.applied(), memory).await?;
                     return Ok(selection);
                 }
             }
@@ -123,13 +130,15 @@ impl QuerySelection {
     async fn new(
         ranges: &[LeadingRange],
         read: Vec<Option<Value>>,
-        budget: &Budget,
+        memory: &Reservation,
     ) -> Result<Self> {
+        let places = read.iter().flatten().map(|value| value.place.held_bytes());
+        let each = size_of::<Value>() + size_of::<SelectionStart>();
+        memory.hold(read.len() * each + places.sum::<usize>())?;
         let mut selection = Self {
             read: Vec::with_capacity(read.len()),
             starts: Vec::with_capacity(read.len()),
             nodes: Vec::new(),
-            memory: budget.reserve(),
         };
         for (range, value) in ranges.iter().zip(read) {
             let Some(value) = value else { continue };
@@ -137,12 +146,12 @@ impl QuerySelection {
             if let Some(slice) = range.elements {
                 let ElementRange { begin, .. } = slice.range;
                 let bytes = value.pair_count() * size_of::<SelectionStart>();
-                selection.memory.hold(2 * bytes)?;
+                memory.hold(2 * bytes)?;
                 let split = |steps: &Steps<'_>| {
                     steps.spend(value.pair_count() as u64)?;
                     value.element_ranges(begin)
                 };
-                let elements = budget.compute(split).await?;
+                let elements = memory.budget().compute(split).await?;
                 let starts = slice.positions(elements.len()).map(|at| SelectionStart {
                     read: number,
                     element: Some((begin + at as u64, elements[at].clone())),
@@ -160,16 +169,17 @@ impl QuerySelection {
     }
 
     /// Evaluates the query after its first `applied` segments.
-    async fn select(&mut self, query: &Query, applied: usize, budget: &Budget) -> Result<()> {
+    async fn select(&mut self, query: &Query, applied: usize, memory: &Reservation) -> Result<()> {
         check_nodes(self.starts.len())?;
-        let memory = budget.reserve();
+        let budget = memory.budget();
+        let trees = budget.reserve();
         if query.has_rest(applied) {
             // One tree at a time is in memory.
             let pairs = self.starts.iter().map(|start| match &start.element {
                 Some((_, range)) => range.len(),
                 None => self.read[start.read].pair_count(),
             });
-            memory.hold(Value::tree_bytes_of(pairs.max().unwrap_or_default()))?;
+            trees.hold(Value::tree_bytes_of(pairs.max().unwrap_or_default()))?;
         }
         let select = |steps: &Steps<'_>| {
             let mut selected = Vec::new();
@@ -198,7 +208,7 @@ impl QuerySelection {
             Ok(selected)
         };
         self.nodes = budget.compute(select).await?;
-        Ok(())
+        memory.hold(self.nodes.iter().map(SelectedNode::held_bytes).sum())
     }
 
     /// Returns the value of a selected node.

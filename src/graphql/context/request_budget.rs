@@ -55,17 +55,6 @@ impl RequestBudget {
         self.budget.exhausted()
     }
 
-    /// Forgets what was counted for a response that was abandoned before any of it was sent: its
-    /// fields, places, entities and bytes, and the memory of its data, which must have been dropped.
-    /// The work that was done stays counted: steps, bytes read and time.
-    pub(crate) fn abandon_response(&self) {
-        for counter in [&self.fields, &self.places, &self.entities] {
-            counter.store(0, Relaxed);
-        }
-        self.memory.release();
-        self.budget.abandon_response();
-    }
-
     /// Checks whether the execution may continue. Call it before work that takes long.
     ///
     /// # Errors

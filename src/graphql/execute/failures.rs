@@ -2,6 +2,7 @@
 
 use async_graphql::ServerError;
 
+use super::hints::QueryAnswer;
 use crate::error::{Error, ErrorKind};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_stats::RequestStats;
@@ -40,6 +41,11 @@ pub(super) fn undone(errors: &[ServerError], report: &mut RequestStats) -> Vec<u
     report.note(errors);
     log(errors);
     write(Some(&async_graphql::Value::Null), errors)
+}
+
+/// The answer to a failed query.
+pub(super) fn unanswered(error: &Error, report: &mut RequestStats) -> QueryAnswer {
+    QueryAnswer::without_hints(undone(&[server_error(error)], report))
 }
 
 /// Logs the details of errors, which clients do not receive.

@@ -11,12 +11,12 @@ use tokio::time::{Instant, timeout_at};
 
 use super::allowed::Allowed;
 use super::change_targets::check_targets;
-use super::failures::{conflict, error_response, log, out_of_time, refusal, undone};
+use super::failures::{conflict, error_response, log, out_of_time, refusal, unanswered, undone};
 use super::hints::empty::may_be_empty;
 use super::hints::{QueryAnswer, with_hints};
 use super::interface::{GraphQlOptions, GraphQlResponse, Methods};
 use super::operation::{IdleOperation, Operation};
-use super::planned;
+use super::planned::PlanExecutor;
 use super::planned::write::WrittenResponse;
 use super::streaming::{ResponseStream, Started};
 use super::subscriptions::changes::responses_to_changes;
@@ -42,7 +42,8 @@ use crate::graphql::request::raw_variables::GivenVariables;
 use crate::graphql::response::write::{
     complete, fill, server_error, write, write_committed, write_uncommitted,
 };
-use crate::graphql::schema::build::{PhylloSchema, Purpose};
+use crate::graphql::schema::build::{PhylloSchema, Purpose, subgraph_text};
+use crate::graphql::schema::federation::SubgraphSdl;
 use crate::graphql::schema::subscription::ChangeSchema;
 use crate::graphql::variables::coerce::coerce;
 use crate::graphql::variables::coerced::Coerced;
@@ -59,6 +60,8 @@ pub struct GraphQl(Arc<ServiceParts>);
 struct ServiceParts {
     database: Database,
     schema: PhylloSchema,
+    /// The text of the subgraph schema.
+    sdl: SubgraphSdl,
     operations: PreparedQueries,
     persisted: PersistedQueries,
     /// Whether responses to queries have hints.
@@ -94,9 +97,11 @@ impl GraphQl {
             bounds,
         } = options;
         let pool = Pool::new(bounds.held_bytes);
+        database.changes().count_in(pool.clone());
         Self(Arc::new(ServiceParts {
             database,
             schema: PhylloSchema::new(scope, Purpose::Execute, &bounds),
+            sdl: SubgraphSdl::new(&subgraph_text(scope)),
             operations: PreparedQueries::new(scope, introspection, &bounds),
             persisted: PersistedQueries::new(),
             hints,
@@ -401,16 +406,13 @@ impl ServiceParts {
         let request_budget = self.request_budget(allowed);
         if let Some(plan) = &operation.plan {
             let answer = self.query_directly(plan, &operation.variables, &request_budget, report);
-            if let Some(answer) = answer.await {
-                if !hints || !answer.may_be_empty {
-                    return answer.json;
-                }
-                return Box::pin(self.hinted(answer, &operation, &request_budget, report)).await;
+            let answer = answer.await;
+            if !hints || !answer.may_be_empty {
+                return answer.json;
             }
-            request_budget.abandon_response();
+            return Box::pin(self.hinted(answer, &operation, &request_budget, report)).await;
         }
         let asked = hints.then(|| operation.clone());
-        // Boxed, so that it does not enlarge the futures of planned queries.
         let answer = Box::pin(self.query_generally(operation, &request_budget, report)).await;
         match asked {
             Some(asked) if answer.may_be_empty => {
@@ -431,41 +433,44 @@ impl ServiceParts {
         with_hints(answer, operation, &database, request_budget).await
     }
 
-    /// Executes a plan; none if the general executor must run the query.
+    /// Executes a plan.
     async fn query_directly(
         &self,
         plan: &Plan,
         variables: &Coerced,
         request_budget: &RequestBudget,
         report: &mut RequestStats,
-    ) -> Option<QueryAnswer> {
+    ) -> QueryAnswer {
         let database = self.database.observed(report.store.clone());
-        let execution = planned::execute(plan, variables, &database, request_budget);
+        report.planned = true;
+        let executor = PlanExecutor {
+            variables,
+            database: &database,
+            request_budget,
+            sdl: self.sdl.json(),
+        };
         let deadline = request_budget.budget().deadline();
-        let Ok(answer) = timeout_at(deadline, execution).await else {
-            let error = out_of_time(request_budget);
-            return Some(QueryAnswer::without_hints(undone(
-                &[server_error(&error)],
-                report,
-            )));
+        let Ok(executed) = timeout_at(deadline, executor.execute(plan)).await else {
+            return unanswered(&out_of_time(request_budget), report);
         };
         if let Some(passed) = request_budget.passed() {
-            let undone = undone(&[server_error(passed)], report);
-            return Some(QueryAnswer::without_hints(undone));
+            return unanswered(passed, report);
         }
         let WrittenResponse {
             data,
             errors,
             may_be_empty,
-        } = answer?;
-        report.planned = true;
+        } = match executed {
+            Ok(written) => written,
+            Err(error) => return unanswered(&error, report),
+        };
         report.note(&errors);
         log(&errors);
-        Some(QueryAnswer {
+        QueryAnswer {
             json: complete(data, &errors),
             errors,
             may_be_empty,
-        })
+        }
     }
 
     async fn query_generally(
@@ -510,17 +515,16 @@ impl ServiceParts {
         let execution = Batcher::new(execute(operation.request(session)), loads);
         let deadline = request_budget.budget().deadline();
         let Ok(response) = timeout_at(deadline, execution).await else {
-            let error = out_of_time(request_budget);
-            return QueryAnswer::without_hints(undone(&[server_error(&error)], report));
+            return unanswered(&out_of_time(request_budget), report);
         };
         if let Some(passed) = request_budget.passed() {
-            return QueryAnswer::without_hints(undone(&[server_error(passed)], report));
+            return unanswered(passed, report);
         }
         report.note(&response.errors);
         log(&response.errors);
         let json = write(Some(&response.data), &response.errors);
         if let Err(error) = request_budget.budget().check_response(json.len()) {
-            return QueryAnswer::without_hints(undone(&[server_error(&error)], report));
+            return unanswered(&error, report);
         }
         QueryAnswer {
             json,
@@ -588,8 +592,7 @@ impl ServiceParts {
         Ok(Decision::Commit(Mutated::LruCache(answer)))
     }
 
-    /// The budget of one request, or of one response of a subscription. Both executors use the same
-    /// one.
+    /// The budget of one request, or of one response of a subscription.
     fn request_budget(&self, allowed: Allowed) -> Arc<RequestBudget> {
         let bounds = allowed.bounds(&self.bounds);
         Arc::new(RequestBudget::new(&bounds, &self.pool, allowed.deadline))

@@ -12,10 +12,12 @@ use super::page::page_size;
 use crate::database::query::{self, AggregateQuery, AggregatedPath, Group, ValueSummary};
 use crate::document::leaf::Leaf;
 use crate::error::{Error, Limit, Result};
+use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::session::Session;
 use crate::graphql::response::counted::CountedBytes;
-use crate::graphql::scalars::types::{Json, JsonPath};
+use crate::graphql::scalars::types::{Json, JsonPath, parsed};
 use crate::limits::{AGGREGATED_PATHS_MAX, HELD_PER_JSONPATH_BYTE, INDEX_PATHS_MAX};
+use crate::store::Read;
 
 /// The order of groups.
 #[derive(Enum, Clone, Copy, PartialEq, Eq)]
@@ -70,22 +72,105 @@ pub(crate) struct AggregationPlanObject {
     covered: bool,
 }
 
+/// The request of a field without arguments.
+impl Default for AggregateRequest {
+    fn default() -> Self {
+        Self {
+            collection: "D".to_owned(),
+            filter: None,
+            keys: None,
+            group_by: Vec::new(),
+            order: GroupOrderInput::Key,
+            descending: false,
+            first: None,
+            scan_limit: None,
+        }
+    }
+}
+
+/// What the selection of groups needs.
+#[derive(Clone, Default)]
+pub(crate) struct AggregatedValues {
+    /// The texts of the aggregated paths, and whether sums and bounds are needed.
+    pub(crate) of: Vec<AggregatedText>,
+    /// Whether the counts of groups are selected.
+    pub(crate) counts: bool,
+}
+
+/// A path whose values are aggregated.
+#[derive(Clone)]
+pub(crate) struct AggregatedText {
+    pub(crate) path: String,
+    pub(crate) sum: bool,
+    pub(crate) bounds: bool,
+}
+
+impl AggregatedValues {
+    /// Adds a path. Returns its number.
+    pub(crate) fn add(&mut self, path: &str, sum: bool, bounds: bool) -> usize {
+        let known = self.of.iter().position(|known| known.path == path);
+        let number = known.unwrap_or(self.of.len());
+        if known.is_none() {
+            self.of.push(AggregatedText {
+                path: path.to_owned(),
+                sum: false,
+                bounds: false,
+            });
+        }
+        self.of[number].sum |= sum;
+        self.of[number].bounds |= bounds;
+        number
+    }
+}
+
 impl AggregateRequest {
+    /// Sets an argument.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: it does not have its type.
+    pub(crate) fn set(&mut self, name: &str, argument: Value) -> Result<()> {
+        let argument = Some(argument);
+        match name {
+            "collection" => self.collection = parsed(argument)?,
+            "where" => self.filter = parsed(argument)?,
+            "keys" => self.keys = parsed(argument)?,
+            "groupBy" => self.group_by = parsed(argument)?,
+            "orderBy" => self.order = parsed(argument)?,
+            "descending" => self.descending = parsed(argument)?,
+            "first" => self.first = parsed(argument)?,
+            "scanLimit" => self.scan_limit = parsed(argument)?,
+            _ => {}
+        }
+        Ok(())
+    }
+
     /// Computes the groups.
-    pub(crate) async fn compute(self, context: &Context<'_>) -> Result<DocumentAggregation> {
-        let session = Session::of(context);
-        session.request_budget().check()?;
-        let query = self.query(context).await?;
-        let read = session.read().await?;
-        let found = query::aggregate(&*read, session.budget(), &query).await?;
-        let request_budget = session.request_budget();
-        request_budget.elements(found.groups.len(), context.field())?;
+    pub(crate) async fn search(
+        self,
+        read: &dyn Read,
+        request_budget: &RequestBudget,
+        values: &AggregatedValues,
+    ) -> Result<query::Aggregation> {
+        request_budget.check()?;
+        let query = self.query(request_budget, values).await?;
+        let found = query::aggregate(read, request_budget.budget(), &query).await?;
         let values = found.groups.iter().map(|group| {
             let keys: usize = group.key.iter().map(String::len).sum();
             keys + group.of.iter().map(ValueSummary::bytes).sum::<usize>()
         });
         request_budget.memory.hold(values.sum())?;
-        let of = query.of.iter().map(|of| of.path.text().to_owned());
+        Ok(found)
+    }
+
+    /// As [`AggregateRequest::search`], for a resolver.
+    pub(crate) async fn compute(self, context: &Context<'_>) -> Result<DocumentAggregation> {
+        let session = Session::of(context);
+        let values = aggregated_values(context).await?;
+        let read = session.read().await?;
+        let request_budget = session.request_budget();
+        let found = self.search(&*read, request_budget, &values).await?;
+        request_budget.elements(found.groups.len(), context.field())?;
+        let of = values.of.iter().map(|of| of.path.clone());
         let of: Arc<Vec<String>> = Arc::new(of.collect());
         let groups = found.groups.into_iter().map(|group| DocumentGroup {
             of: of.clone(),
@@ -104,9 +189,12 @@ impl AggregateRequest {
         })
     }
 
-    async fn query(self, context: &Context<'_>) -> Result<AggregateQuery> {
-        let session = Session::of(context);
-        let request_budget = session.request_budget();
+    async fn query(
+        self,
+        request_budget: &RequestBudget,
+        values: &AggregatedValues,
+    ) -> Result<AggregateQuery> {
+        let budget = request_budget.budget();
         let read = read_documents(&self.collection, self.filter, self.keys, request_budget);
         let (filter, keys) = read.await?;
         if self.group_by.len() > INDEX_PATHS_MAX {
@@ -117,10 +205,21 @@ impl AggregateRequest {
         request_budget.memory.hold(bytes)?;
         let mut group_by = Vec::with_capacity(self.group_by.len());
         for path in &self.group_by {
-            let path = path.query(session.budget()).await;
+            let path = path.query(budget).await;
             group_by.push(path.map_err(|error| error.at("the argument `groupBy`"))?);
         }
-        let (of, counts) = aggregated_paths(context).await?;
+        if values.of.len() > AGGREGATED_PATHS_MAX {
+            return Err(too_many("of", values.of.len(), AGGREGATED_PATHS_MAX));
+        }
+        let mut of = Vec::with_capacity(values.of.len());
+        for text in &values.of {
+            let held = text.path.len().saturating_mul(HELD_PER_JSONPATH_BYTE);
+            request_budget.memory.hold(held)?;
+            let path = JsonPath(text.path.clone()).query(budget).await;
+            let path = path.map_err(|error| error.at("the argument `of`"))?;
+            let (sum, bounds) = (text.sum, text.bounds);
+            of.push(AggregatedPath { path, sum, bounds });
+        }
         let by_count = self.order == GroupOrderInput::Count;
         Ok(AggregateQuery {
             collection: self.collection,
@@ -128,7 +227,7 @@ impl AggregateRequest {
             keys,
             group_by,
             of,
-            counts: counts || by_count,
+            counts: values.counts || by_count,
             order: query::GroupOrder {
                 by_count,
                 descending: self.descending,
@@ -139,12 +238,10 @@ impl AggregateRequest {
     }
 }
 
-/// Returns the paths in the arguments `of` below the field, and whether the counts of groups are
-/// selected.
-async fn aggregated_paths(context: &Context<'_>) -> Result<(Vec<AggregatedPath>, bool)> {
+/// Returns what is aggregated below the field.
+async fn aggregated_values(context: &Context<'_>) -> Result<AggregatedValues> {
     let session = Session::of(context);
-    let mut found: Vec<AggregatedPath> = Vec::new();
-    let mut counts = false;
+    let mut found = AggregatedValues::default();
     let field = context.field();
     let groups = field
         .selection_set()
@@ -152,34 +249,20 @@ async fn aggregated_paths(context: &Context<'_>) -> Result<(Vec<AggregatedPath>,
     for field in groups.flat_map(|groups| groups.selection_set().collect::<Vec<_>>()) {
         let (sum, bounds) = match field.name() {
             "count" => {
-                counts = true;
+                found.counts = true;
                 continue;
             }
             "sum" | "average" => (true, false),
             "min" | "max" => (false, true),
             _ => continue,
         };
-        // The resolver reports a missing argument.
-        let Some(text) = of_argument(&field) else {
-            continue;
-        };
         session.budget().pace(1).await?;
-        let known = found.iter_mut().find(|known| known.path.text() == text);
-        if let Some(known) = known {
-            known.sum |= sum;
-            known.bounds |= bounds;
-            continue;
+        // The resolver reports a missing argument.
+        if let Some(text) = of_argument(&field) {
+            found.add(&text, sum, bounds);
         }
-        if found.len() == AGGREGATED_PATHS_MAX {
-            return Err(too_many("of", found.len() + 1, AGGREGATED_PATHS_MAX));
-        }
-        let held = text.len().saturating_mul(HELD_PER_JSONPATH_BYTE);
-        session.request_budget().memory.hold(held)?;
-        let path = JsonPath(text).query(session.budget()).await;
-        let path = path.map_err(|error| error.at("the argument `of`"))?;
-        found.push(AggregatedPath { path, sum, bounds });
     }
-    Ok((found, counts))
+    Ok(found)
 }
 
 fn of_argument(field: &SelectionField<'_>) -> Option<String> {

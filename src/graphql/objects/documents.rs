@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Context, InputType, Object, SelectionField, SimpleObject, Value};
+use async_graphql::{Context, Object, SelectionField, SimpleObject, Value};
 
 use super::document::Document;
 use super::entry_reads::EntryReads;
@@ -23,6 +23,7 @@ use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::session::{LoadedReads, Session};
 use crate::graphql::response::counted::CountedBytes;
 use crate::graphql::scalars::cursor;
+use crate::graphql::scalars::types::parsed;
 use crate::limits::{HELD_PER_ID_BYTE, SCAN_DOCUMENTS_DEFAULT};
 use crate::store::Read;
 
@@ -81,8 +82,12 @@ impl Default for DocumentsRequest {
 }
 
 impl DocumentsRequest {
-    /// Sets an argument. None if it is invalid.
-    pub(crate) fn set(&mut self, name: &str, argument: Value) -> Option<()> {
+    /// Sets an argument.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: it does not have its type.
+    pub(crate) fn set(&mut self, name: &str, argument: Value) -> Result<()> {
+        let argument = Some(argument);
         match name {
             "collection" => self.collection = parsed(argument)?,
             "where" => self.filter = parsed(argument)?,
@@ -93,9 +98,9 @@ impl DocumentsRequest {
             "last" => self.page.last = parsed(argument)?,
             "before" => self.page.before = parsed(argument)?,
             "scanLimit" => self.scan_limit = parsed(argument)?,
-            _ => return None,
+            _ => {}
         }
-        Some(())
+        Ok(())
     }
 
     /// Finds the documents, and reads what the selection needs from them in one batch.
@@ -249,10 +254,6 @@ impl FoundDocuments {
         let keys = self.rows.iter().map(|row| row.position.id.clone());
         keys.map(|id| DocumentKey::new(&self.collection, id))
     }
-}
-
-fn parsed<T: InputType>(argument: Value) -> Option<T> {
-    T::parse(Some(argument)).ok()
 }
 
 /// A digest of the query, which binds its cursors to it.

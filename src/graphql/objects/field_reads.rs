@@ -1,7 +1,7 @@
 //! What the fields of `Document` and `Subdocument` read.
 //!
 //! Three parts of the program need to know it. Lookahead (`lookahead.rs`) and planned execution
-//! (`execute/planned/bind.rs`) collect the reads of a selection before the first of them; the
+//! (`execute/planned/binding/bind.rs`) collect the reads of a selection before the first of them; the
 //! resolvers (`located.rs`) look for the read that has their data. The three walk different trees
 //! (the executor's selection, the plan, and one field), so each has its own walk. What a field
 //! reads at its place, when two reads become one, and which read has the data of a field is decided
@@ -11,6 +11,7 @@ use std::sync::Arc;
 
 use crate::database::{Extent, ReadRequest};
 use crate::document::path::Path;
+use crate::limits::READS_AHEAD_MAX;
 
 /// A field that reads at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,9 +45,10 @@ impl<D, P> Default for FieldReads<D, P> {
 
 impl<D, P: PartialEq> FieldReads<D, P> {
     /// Adds a read of the value at a place, or extends a read of the same place. Considers the
-    /// reads from number `first`, which must be of the same document. Returns the read's number.
+    /// first reads from number `first`, which must be of the same document. Returns the read's number.
     pub(crate) fn value(&mut self, first: usize, document: D, path: P, extent: Extent) -> usize {
-        for (at, read) in self.0[first..].iter_mut().enumerate() {
+        let compared = self.0[first..].iter_mut().take(READS_AHEAD_MAX);
+        for (at, read) in compared.enumerate() {
             if let ReadRequest::Value(_, present, present_extent) = read
                 && *present == path
                 && let Some(merged) = present_extent.merged(extent)
@@ -70,7 +72,8 @@ impl<D, P: PartialEq> FieldReads<D, P> {
             ReadRequest::Remainder(_, present, parts) => *present == path && *parts == omitted,
             _ => false,
         };
-        match self.0[first..].iter().position(is_same) {
+        let mut compared = self.0[first..].iter().take(READS_AHEAD_MAX);
+        match compared.position(is_same) {
             Some(at) => first + at,
             None => self.push(ReadRequest::Remainder(document, path, omitted)),
         }

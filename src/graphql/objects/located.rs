@@ -211,7 +211,8 @@ impl Located {
                 parts.into_iter().collect()
             })
         };
-        let selection = QuerySelection::read(&query, budget, read).await?;
+        let selection =
+            QuerySelection::read(&query, &session.request_budget().memory, read).await?;
         let selected = selection.nodes();
         check_selected(&query, selected.len())?;
         session

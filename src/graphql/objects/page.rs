@@ -11,7 +11,7 @@ use crate::key::{KeyStep, append_segment, step};
 use crate::limits::{PAGE_DEFAULT, PAGE_MAX};
 
 /// The page arguments of a connection.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct AskedPage {
     pub(crate) first: Option<i32>,
     pub(crate) after: Option<String>,

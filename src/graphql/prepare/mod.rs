@@ -2,6 +2,7 @@
 
 pub(crate) mod parse;
 pub(crate) mod plan;
+mod planner;
 pub(crate) mod prepared_query;
 pub(crate) mod query_cost;
 pub(crate) mod root_field;

@@ -2,7 +2,9 @@
 
 use std::sync::LazyLock;
 
-use async_graphql::{InputValueError, InputValueResult, Name, Scalar, ScalarType, Value};
+use async_graphql::{
+    InputType, InputValueError, InputValueResult, Name, Pos, Scalar, ScalarType, Value,
+};
 use bytes::Bytes;
 
 use crate::document::json::write_string;
@@ -170,6 +172,17 @@ impl From<&Place> for PathScalar {
     }
 }
 
+/// The value of an argument as the type that the field takes.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: it does not have the type.
+pub(crate) fn parsed<T: InputType>(argument: Option<Value>) -> Result<T> {
+    T::parse(argument).map_err(|error| {
+        let error = error.into_server_error(Pos::default());
+        Error::bad_input(error.message)
+    })
+}
+
 /// The path in an argument. An absent or null argument is the whole document.
 ///
 /// # Errors
@@ -183,14 +196,22 @@ pub(crate) fn path_argument(argument: Option<&PathScalar>) -> Result<Path> {
 /// # Errors
 /// `TOO_COMPLEX`: the list is too long. `INVALID_PATH`: an element is not a path.
 pub(crate) fn paths_argument(argument: &[PathScalar]) -> Result<Vec<Path>> {
-    let paths = argument.len();
-    if paths > LISTED_PATHS_MAX {
-        return Err(Error::too_complex(
-            Limit::new("listedPaths", LISTED_PATHS_MAX),
-            format!("the argument `paths` has {paths} paths; the limit is {LISTED_PATHS_MAX}"),
-        ));
-    }
+    check_listed_paths(argument.len())?;
     argument.iter().map(|path| path_of(&path.0)).collect()
+}
+
+/// Checks the number of paths in an argument.
+///
+/// # Errors
+/// `TOO_COMPLEX`: there are too many.
+pub(crate) fn check_listed_paths(paths: usize) -> Result<()> {
+    if paths <= LISTED_PATHS_MAX {
+        return Ok(());
+    }
+    Err(Error::too_complex(
+        Limit::new("listedPaths", LISTED_PATHS_MAX),
+        format!("the argument `paths` has {paths} paths; the limit is {LISTED_PATHS_MAX}"),
+    ))
 }
 
 /// Converts a value to a path.

@@ -33,6 +33,11 @@ impl SubgraphSdl {
         write_string(&mut json, sdl);
         Self(json.into())
     }
+
+    /// The text as JSON.
+    pub(crate) fn json(&self) -> &[u8] {
+        &self.0
+    }
 }
 
 /// A `String` in the schema.

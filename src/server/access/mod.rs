@@ -14,7 +14,9 @@ use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 use tokens::{AccessTokens, TokenDigest};
+use tokio::sync::watch;
 
+use super::connection::caller_slot::{CallerKey, CallerSlot, Rights};
 use super::connection::file_reload::{ReloadedFile, Watch};
 use super::response::json::response;
 use super::response::media::Media;
@@ -137,6 +139,30 @@ impl Access {
         }
     }
 
+    /// Who may read responses now. `None` without a token file: then everybody may.
+    pub(crate) fn rights(&self) -> Option<Arc<dyn Rights>> {
+        let tokens = self.tokens.clone()?;
+        Some(tokens)
+    }
+
+    /// Waits until the token of a caller is no longer in the token file. Returns the error for it.
+    /// This does not depend on how much a client reads or sends.
+    pub(crate) async fn revoked(self, caller: Caller) -> Error {
+        let changes = self.tokens.as_ref().map(|tokens| tokens.changes());
+        let (Some(mut changes), Some(_)) = (changes, caller.token) else {
+            return std::future::pending().await;
+        };
+        loop {
+            // Also at first: the file may have changed since the caller was admitted.
+            if let Err(error) = self.renewed(&caller) {
+                return error;
+            }
+            if changes.changed().await.is_err() {
+                return std::future::pending().await;
+            }
+        }
+    }
+
     fn admitted(&self, token: Option<TokenDigest>, writes: bool) -> Caller {
         let methods = match (writes, self.read_only) {
             (_, true) => Methods::ReadOnly("this server is read-only"),
@@ -151,6 +177,16 @@ impl Access {
     }
 }
 
+impl Rights for ReloadedFile<AccessTokens> {
+    fn changes(&self) -> watch::Receiver<()> {
+        Self::changes(self)
+    }
+
+    fn may_read(&self, caller: &CallerKey) -> bool {
+        self.current().find(TokenDigest::from(*caller)).is_some()
+    }
+}
+
 /// Middleware that rejects unauthenticated requests and passes the [`Caller`] to the handlers.
 /// OPTIONS needs no token: browsers send none with it, and the response only contains documented
 /// facts.
@@ -161,7 +197,12 @@ pub(crate) async fn admit(
 ) -> Response {
     if request.method() != Method::OPTIONS {
         match access.caller(request.headers()) {
-            Ok(caller) => request.extensions_mut().insert(caller),
+            Ok(caller) => {
+                if let Some(slot) = request.extensions().get::<CallerSlot>() {
+                    slot.set(caller.token.map(TokenDigest::bytes));
+                }
+                request.extensions_mut().insert(caller)
+            }
             Err(error) => return refused(request.headers(), &error),
         };
     }

@@ -37,6 +37,16 @@ impl TokenDigest {
     pub(crate) fn of(token: &[u8]) -> Self {
         Self(Sha256::digest(token).into())
     }
+
+    pub(crate) fn bytes(self) -> [u8; 32] {
+        self.0
+    }
+}
+
+impl From<[u8; 32]> for TokenDigest {
+    fn from(bytes: [u8; 32]) -> Self {
+        Self(bytes)
+    }
 }
 
 impl fmt::Debug for TokenDigest {

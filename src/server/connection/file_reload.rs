@@ -9,6 +9,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
 use sha2::{Digest as _, Sha256};
+use tokio::sync::watch;
 
 use crate::error::{Error, Result};
 use crate::limits::{WATCH_PERIOD, WATCHED_FILE_BYTES_MAX};
@@ -21,6 +22,8 @@ pub(crate) struct ReloadedFile<T> {
     current: ArcSwap<T>,
     /// What the last read found, whether or not it was valid.
     seen: Mutex<Seen>,
+    /// Tells when another value is in effect.
+    changed: watch::Sender<()>,
 }
 
 /// Parses the contents of the files, given in the order of their paths.
@@ -49,6 +52,7 @@ impl<T: Send + Sync + 'static> ReloadedFile<T> {
         Ok(Self {
             current: ArcSwap::from_pointee(value),
             seen: Mutex::new(Ok(digest(&contents))),
+            changed: watch::Sender::new(()),
             files,
             read,
         })
@@ -57,6 +61,11 @@ impl<T: Send + Sync + 'static> ReloadedFile<T> {
     /// Returns the value in effect.
     pub(crate) fn current(&self) -> Arc<T> {
         self.current.load_full()
+    }
+
+    /// Tells when another value is in effect.
+    pub(crate) fn changes(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
     }
 
     /// Checks for changes periodically. Never returns.
@@ -96,6 +105,7 @@ impl<T: Send + Sync + 'static> ReloadedFile<T> {
             Ok(_) if !changed => tracing::info!("{self} has not changed"),
             Ok(value) => {
                 self.current.store(Arc::new(value));
+                self.changed.send_replace(());
                 tracing::info!("{self} changed and was reloaded");
                 warn_of_open(&self.files);
             }

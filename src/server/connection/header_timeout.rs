@@ -13,6 +13,8 @@ use hyper::rt::{Sleep, Timer};
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time;
 
+use super::unread::UnreadBytes;
+
 /// Timeouts for request heads.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HeadTimes {
@@ -23,28 +25,29 @@ pub(crate) struct HeadTimes {
     pub(crate) idle: Duration,
 }
 
-/// Wraps a stream to detect received bytes, and returns the timer for its connection, which was
+/// Wraps a stream to count received bytes, and returns the timer for its connection, which was
 /// opened at this time.
-pub(crate) fn timed<S>(
+pub(super) fn timed<S>(
     stream: S,
     times: HeadTimes,
     opened: time::Instant,
+    unread: &Arc<UnreadBytes>,
 ) -> (Heard<S>, HeadTimer) {
-    let came = Arc::new(AtomicBool::new(false));
     let timer = HeadTimer {
         times,
-        came: came.clone(),
+        unread: unread.clone(),
         opened,
         first: AtomicBool::new(true),
     };
-    (Heard { stream, came }, timer)
+    let unread = unread.clone();
+    (Heard { stream, unread }, timer)
 }
 
 /// Gives each head its timeout. The connection calls `sleep` once each time it begins to wait for a
 /// head, and for no other reason. The duration that it passes is ignored.
 pub(crate) struct HeadTimer {
     times: HeadTimes,
-    came: Arc<AtomicBool>,
+    unread: Arc<UnreadBytes>,
     opened: time::Instant,
     /// Whether the connection has not waited for a head yet.
     first: AtomicBool,
@@ -53,8 +56,7 @@ pub(crate) struct HeadTimer {
 impl Timer for HeadTimer {
     fn sleep(&self, _: Duration) -> Pin<Box<dyn Sleep>> {
         let first = self.first.swap(false, Relaxed);
-        // Earlier bytes belong to the previous request or cannot be told apart from it.
-        self.came.store(false, Relaxed);
+        self.unread.begin_head();
         let over = if first {
             self.opened + self.times.head
         } else {
@@ -63,7 +65,7 @@ impl Timer for HeadTimer {
         Box::pin(HeadSleep {
             over: Box::pin(time::sleep_until(over)),
             head: self.times.head,
-            begins: (!first).then(|| self.came.clone()),
+            begins: (!first).then(|| self.unread.clone()),
         })
     }
 
@@ -77,7 +79,7 @@ struct HeadSleep {
     over: Pin<Box<time::Sleep>>,
     head: Duration,
     /// Set when the head begins. `None` once that was seen.
-    begins: Option<Arc<AtomicBool>>,
+    begins: Option<Arc<UnreadBytes>>,
 }
 
 impl Sleep for HeadSleep {}
@@ -86,7 +88,7 @@ impl Future for HeadSleep {
     type Output = ();
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        if self.begins.take_if(|begins| begins.load(Relaxed)).is_some() {
+        if self.begins.take_if(|begins| begins.came()).is_some() {
             let over = time::Instant::now() + self.head;
             self.over.as_mut().reset(over);
         }
@@ -94,10 +96,10 @@ impl Future for HeadSleep {
     }
 }
 
-/// A stream that records when bytes are received.
+/// A stream that counts the bytes that are received.
 pub(crate) struct Heard<S> {
     stream: S,
-    came: Arc<AtomicBool>,
+    unread: Arc<UnreadBytes>,
 }
 
 impl<S: AsyncRead + Unpin> AsyncRead for Heard<S> {
@@ -108,8 +110,9 @@ impl<S: AsyncRead + Unpin> AsyncRead for Heard<S> {
     ) -> Poll<io::Result<()>> {
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
-        if buffer.filled().len() > before {
-            self.came.store(true, Relaxed);
+        let bytes = buffer.filled().len() - before;
+        if bytes > 0 {
+            self.unread.received(bytes)?;
         }
         read
     }

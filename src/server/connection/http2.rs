@@ -24,8 +24,9 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until};
 
+use super::caller_slot::{CallerSlot, Rights};
 use super::served::Served;
-use super::stream_timeout::{SentBody, TimedStream, sent};
+use super::stream_timeout::{SentBody, TimedStream, sent, sent_to};
 use crate::budget::Sliced;
 use crate::error::{Error, Limit};
 use crate::graphql::GraphQl;
@@ -50,15 +51,18 @@ pub(super) async fn serve(
 ) {
     let bounds = served.bounds.clone();
     let open = Arc::new(OpenRequests::default());
+    let asks_for_token = served.rights.is_some();
     let executor = StreamExecutor {
         open: open.clone(),
         send_time: bounds.send_time,
+        rights: served.rights,
     };
     let streams_max = u32::try_from(bounds.connection_requests).unwrap_or(u32::MAX);
     let service = RequestService {
         router: TowerToHyperService::new(served.router),
         places: served.requests,
         requests_max: bounds.connections,
+        asks_for_token,
     };
     let connection = http2::Builder::new(executor)
         .timer(TokioTimer::new())
@@ -158,12 +162,13 @@ impl Drop for OpenRequest {
 struct StreamExecutor {
     open: Arc<OpenRequests>,
     send_time: Duration,
+    rights: Option<Arc<dyn Rights>>,
 }
 
 impl<F: Future + Send + 'static> Executor<F> for StreamExecutor {
     fn execute(&self, stream: F) {
         let request = OpenRequest::new(&self.open);
-        let stream = TimedStream::new(stream, self.send_time);
+        let stream = TimedStream::new(stream, self.send_time, self.rights.clone());
         tokio::spawn(Sliced::new(async move {
             stream.await;
             drop(request);
@@ -177,6 +182,7 @@ struct RequestService {
     router: TowerToHyperService<Router>,
     places: Arc<Semaphore>,
     requests_max: usize,
+    asks_for_token: bool,
 }
 
 /// What a stream holds until its response was sent.
@@ -187,13 +193,23 @@ impl Service<Request<Incoming>> for RequestService {
     type Error = Infallible;
     type Future = Answering;
 
-    fn call(&self, request: Request<Incoming>) -> Answering {
+    fn call(&self, mut request: Request<Incoming>) -> Answering {
         let Ok(place) = self.places.clone().try_acquire_owned() else {
             let response = Ok(too_many(self.requests_max));
             return Box::pin(async move { sent(response, None) });
         };
+        let caller = self.asks_for_token.then(CallerSlot::default);
+        if let Some(caller) = &caller {
+            request.extensions_mut().insert(caller.clone());
+        }
         let answer = self.router.call(request);
-        Box::pin(async move { sent(answer.await, Some(place)) })
+        Box::pin(async move {
+            let answer = answer.await;
+            if let Some(caller) = caller {
+                sent_to(caller);
+            }
+            sent(answer, Some(place))
+        })
     }
 }
 

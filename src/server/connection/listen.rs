@@ -6,17 +6,20 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use axum::Router;
+use rustix::net::sockopt::set_socket_send_buffer_size;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
+use super::caller_slot::Rights;
 use super::http2::places_of_requests;
 use super::protocol::{serve_plain, serve_tls};
 use super::served::{Served, Stopping};
 use super::tls::Tls;
 use super::write_timeout::Patient;
+use crate::budget::Pool;
 use crate::error::{Error, Result};
-use crate::limits::{Bounds, STOP_TIME_MAX};
+use crate::limits::{Bounds, SEND_BUFFER_BYTES, STOP_TIME_MAX};
 use crate::server::observe::metrics::counters::Metrics;
 
 /// Binds the listening socket.
@@ -43,6 +46,8 @@ pub async fn serve_connections(
 ) {
     let door = Door {
         bounds: Bounds::DEFAULT,
+        pool: Pool::new(Bounds::DEFAULT.held_bytes),
+        rights: None,
         tls: None,
         metrics: Metrics::default(),
     };
@@ -52,6 +57,10 @@ pub async fn serve_connections(
 /// The settings that apply to every connection.
 pub(crate) struct Door {
     pub(crate) bounds: Bounds,
+    /// The memory that all requests hold.
+    pub(crate) pool: Pool,
+    /// Who may read responses. `None` if everybody may.
+    pub(crate) rights: Option<Arc<dyn Rights>>,
     /// `None` for plain HTTP.
     pub(crate) tls: Option<Tls>,
     pub(crate) metrics: Metrics,
@@ -80,6 +89,8 @@ pub(crate) async fn serve(
         let stream = Patient::new(stream, door.bounds.send_time, held);
         let served = Served {
             router: router.clone(),
+            rights: door.rights.clone(),
+            pool: door.pool.clone(),
             bounds: bounds.clone(),
             requests: requests.clone(),
             stop: Stopping::new(stopping.subscribe()),
@@ -108,6 +119,8 @@ async fn accept(
             Ok((stream, _)) => {
                 // Responses are written as a whole, so delaying packets gains nothing.
                 let _delayed = stream.set_nodelay(true);
+                // Without the limit, a client is only served with less precise timeouts.
+                let _unlimited = set_socket_send_buffer_size(&stream, SEND_BUFFER_BYTES);
                 return (stream, place);
             }
             Err(error) => {

@@ -1,5 +1,6 @@
 //! Connections: listening, TLS, timeouts and reloaded files.
 
+pub(crate) mod caller_slot;
 pub(crate) mod file_reload;
 pub(crate) mod header_timeout;
 pub(crate) mod http2;
@@ -8,4 +9,5 @@ pub(crate) mod protocol;
 pub(crate) mod served;
 pub(crate) mod stream_timeout;
 pub(crate) mod tls;
+pub(crate) mod unread;
 pub(crate) mod write_timeout;

@@ -2,11 +2,16 @@
 
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use axum::Router;
 use axum::body::Bytes;
+use hyper::Request;
+use hyper::body::Incoming;
 use hyper::server::conn::http1;
+use hyper::service::Service;
 use hyper_util::rt::TokioIo;
 use hyper_util::service::TowerToHyperService;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, ReadBuf};
@@ -14,12 +19,15 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
 use tokio_rustls::server::TlsStream;
 
+use super::caller_slot::CallerSlot;
 use super::header_timeout::{HeadTimes, timed};
 use super::http2;
 use super::served::{Held, Served};
 use super::tls::{H2, Tls};
+use super::unread::UnreadBytes;
 use super::write_timeout::Patient;
 use crate::budget::Sliced;
+use crate::limits::HTTP1_BUFFER_BYTES_MAX;
 
 /// What a client with prior knowledge of HTTP/2 sends first (RFC 9113 §3.4). No request of HTTP/1.1
 /// begins with it.
@@ -107,11 +115,19 @@ async fn serve_http1(
         head: served.bounds.header_time,
         idle: served.bounds.idle_time,
     };
-    let (stream, timer) = timed(stream, times, opened);
-    let service = TowerToHyperService::new(served.router);
+    let caller = CallerSlot::default();
+    let unread = UnreadBytes::new(served.pool.share(), caller.clone());
+    let unread = Arc::new(unread);
+    let (stream, timer) = timed(stream, times, opened, &unread);
+    let service = Http1Service {
+        router: TowerToHyperService::new(served.router),
+        unread: unread.clone(),
+        caller: served.rights.is_some().then(|| caller.clone()),
+    };
     let connection = http1::Builder::new()
         .timer(timer)
         .header_read_timeout(times.head)
+        .max_buf_size(HTTP1_BUFFER_BYTES_MAX)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
     tokio::pin!(connection);
@@ -121,9 +137,36 @@ async fn serve_http1(
             connection.as_mut().graceful_shutdown();
             connection.await
         }
+        () = unread.shed() => {
+            tracing::debug!("a connection ended: its memory was needed for others");
+            Ok(())
+        }
+        () = caller.revoked(served.rights) => Ok(()),
     };
     if let Err(error) = ended {
         tracing::debug!("a connection ended: {error}");
+    }
+}
+
+/// Passes requests to the router. The head of each is complete.
+struct Http1Service {
+    router: TowerToHyperService<Router>,
+    unread: Arc<UnreadBytes>,
+    /// What learns who sends a request, if the server asks for that.
+    caller: Option<CallerSlot>,
+}
+
+impl Service<Request<Incoming>> for Http1Service {
+    type Response = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Response;
+    type Error = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Error;
+    type Future = <TowerToHyperService<Router> as Service<Request<Incoming>>>::Future;
+
+    fn call(&self, mut request: Request<Incoming>) -> Self::Future {
+        self.unread.end_head();
+        if let Some(caller) = &self.caller {
+            request.extensions_mut().insert(caller.clone());
+        }
+        self.router.call(request)
     }
 }
 

@@ -5,6 +5,8 @@ use std::sync::Arc;
 use axum::Router;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 
+use super::caller_slot::Rights;
+use crate::budget::Pool;
 use crate::limits::Bounds;
 use crate::server::observe::metrics::counters::GaugeGuard;
 
@@ -14,6 +16,10 @@ pub(super) type Held = (OwnedSemaphorePermit, GaugeGuard);
 /// What serves a connection.
 pub(super) struct Served {
     pub(super) router: Router,
+    /// Who may read responses. `None` if everybody may.
+    pub(super) rights: Option<Arc<dyn Rights>>,
+    /// The memory that all requests hold.
+    pub(super) pool: Pool,
     /// Shared, because each connection keeps what it was given.
     pub(super) bounds: Arc<Bounds>,
     /// Permits of open requests, for all HTTP/2 connections together.

@@ -3,15 +3,18 @@
 
 use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::Response;
+use futures::future::{BoxFuture, FutureExt as _};
 use hyper::body::{Frame, SizeHint};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, Sleep, sleep_until};
+
+use super::caller_slot::{CallerSlot, Rights};
 
 tokio::task_local! {
     /// The progress of the response of the stream that is polled.
@@ -23,6 +26,8 @@ tokio::task_local! {
 struct ResponseProgress {
     /// Since when data waits to be sent. `None` while the body has no data.
     waiting: Mutex<Option<Instant>>,
+    /// The sender of the request, once there is a response.
+    caller: OnceLock<CallerSlot>,
 }
 
 impl ResponseProgress {
@@ -42,15 +47,20 @@ pub(super) struct TimedStream<F> {
     progress: Arc<ResponseProgress>,
     send_time: Duration,
     over: Option<Pin<Box<Sleep>>>,
+    rights: Option<Arc<dyn Rights>>,
+    /// Completes when the sender of the request loses its right to the response.
+    revoked: Option<BoxFuture<'static, ()>>,
 }
 
 impl<F: Future> TimedStream<F> {
-    pub(super) fn new(stream: F, send_time: Duration) -> Self {
+    pub(super) fn new(stream: F, send_time: Duration, rights: Option<Arc<dyn Rights>>) -> Self {
         Self {
             stream: Box::pin(stream),
             progress: Arc::default(),
             send_time,
             over: None,
+            rights,
+            revoked: None,
         }
     }
 }
@@ -63,6 +73,16 @@ impl<F: Future> Future for TimedStream<F> {
         let stream = this.stream.as_mut();
         let polled = PROGRESS.sync_scope(this.progress.clone(), || stream.poll(context));
         if polled.is_ready() {
+            return Poll::Ready(());
+        }
+        if this.revoked.is_none()
+            && let Some(caller) = this.progress.caller.get()
+        {
+            this.revoked = Some(caller.clone().revoked(this.rights.clone()).boxed());
+        }
+        if let Some(revoked) = &mut this.revoked
+            && revoked.as_mut().poll(context).is_ready()
+        {
             return Poll::Ready(());
         }
         let Some(since) = this.progress.waiting() else {
@@ -80,6 +100,12 @@ impl<F: Future> Future for TimedStream<F> {
         }
         ended
     }
+}
+
+/// Tells the stream that is polled to whom its response is sent.
+pub(super) fn sent_to(caller: CallerSlot) {
+    // Without a stream, nothing ends it.
+    let _set = PROGRESS.try_with(|progress| progress.caller.set(caller));
 }
 
 /// The body of a response that records its progress. It is polled again only when the client has a

@@ -10,11 +10,12 @@ use tokio::time::{Instant, Sleep, sleep};
 
 use crate::limits::{
     LINGER_BYTES_AT_ONCE, LINGER_BYTES_MAX, LINGER_SILENCE_MAX, LINGER_TIME_MAX,
-    SENT_BYTES_PER_TIME,
+    SENT_BYTES_PER_TIME, SLOW_TIMES_MAX,
 };
 
-/// A stream that fails with [`io::ErrorKind::TimedOut`] if the peer reads less than
-/// [`SENT_BYTES_PER_TIME`] of the pending data within the given time.
+/// A stream that fails with [`io::ErrorKind::TimedOut`] if the peer takes nothing of the pending data
+/// within the given time, or less than [`SENT_BYTES_PER_TIME`] within [`SLOW_TIMES_MAX`] times as
+/// long.
 pub(crate) struct Patient<S, H> {
     stream: S,
     /// What is dropped with the connection, also after it became a WebSocket.
@@ -36,6 +37,8 @@ struct Lingering {
 
 struct Waiting {
     over: Pin<Box<Sleep>>,
+    /// The end, however often the peer takes a little.
+    at_last: Instant,
     taken: usize,
 }
 
@@ -59,6 +62,7 @@ impl<S, H> Patient<S, H> {
             Poll::Pending => {
                 let waiting = self.waiting.get_or_insert_with(|| Waiting {
                     over: Box::pin(sleep(self.time)),
+                    at_last: Instant::now() + self.time * SLOW_TIMES_MAX,
                     taken: 0,
                 });
                 if waiting.over.as_mut().poll(context).is_ready() {
@@ -70,6 +74,9 @@ impl<S, H> Patient<S, H> {
                     waiting.taken += bytes;
                     if waiting.taken >= SENT_BYTES_PER_TIME {
                         self.waiting = None;
+                    } else if *bytes > 0 {
+                        let end = (Instant::now() + self.time).min(waiting.at_last);
+                        waiting.over.as_mut().reset(end);
                     }
                 }
             }

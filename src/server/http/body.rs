@@ -2,17 +2,20 @@
 
 use std::io::{self, Write};
 
-use axum::body::{Body, Bytes};
+use axum::body::{Body, Bytes, HttpBody as _};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
 use axum::http::{HeaderMap, HeaderValue, Request};
 use flate2::write::GzDecoder;
+use futures::FutureExt as _;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Frame;
 use tokio::time::timeout;
 
-use crate::budget::{Share, pause};
+use crate::budget::{Share, WaitingClient, pause};
 use crate::error::{Error, Limit};
 use crate::limits::{
     BODY_DECODED_BYTES, BODY_MEMBER_BYTES, BODY_MEMBERS_MAX, BODY_RESERVED_FROM_BYTES, Bounds,
+    GZIP_DECODER_BYTES,
 };
 
 /// The content encoding of a body.
@@ -81,9 +84,18 @@ async fn whole(
     share: &Share,
 ) -> Result<Bytes, Error> {
     let (mut first, mut all) = (Bytes::new(), Vec::new());
-    while let Some(frame) = sent.frame().await {
-        let frame = frame.map_err(|error| unread(&*error, bytes_max))?;
-        let data = frame.into_data().unwrap_or_default();
+    let mut client = WaitingClient::default();
+    loop {
+        let data = if let Some(data) = ready(&mut sent, bytes_max) {
+            data?
+        } else {
+            // The piece may be a small part of a buffer that it keeps in memory.
+            if !first.is_empty() {
+                all.extend_from_slice(&std::mem::take(&mut first));
+            }
+            awaited(&mut sent, bytes_max, share, &mut client).await?
+        };
+        let Some(data) = data else { break };
         share.take(data.len())?;
         if first.is_empty() && all.is_empty() {
             first = data;
@@ -103,9 +115,14 @@ async fn whole(
 /// Decodes a body while it arrives and stops at the limit, so that memory use never exceeds it.
 async fn decoded(mut sent: Limited<Body>, bytes_max: usize, share: &Share) -> Result<Bytes, Error> {
     let mut decoder = Decoder::new(bytes_max);
-    while let Some(frame) = sent.frame().await {
-        let frame = frame.map_err(|error| unread(&*error, bytes_max))?;
-        let data = frame.into_data().unwrap_or_default();
+    share.take(GZIP_DECODER_BYTES)?;
+    let mut client = WaitingClient::default();
+    loop {
+        let data = match ready(&mut sent, bytes_max) {
+            Some(data) => data?,
+            None => awaited(&mut sent, bytes_max, share, &mut client).await?,
+        };
+        let Some(data) = data else { break };
         for piece in data.chunks(BODY_DECODED_BYTES) {
             let before = decoder.decoded();
             decoder.write_all(piece)?;
@@ -114,7 +131,50 @@ async fn decoded(mut sent: Limited<Body>, bytes_max: usize, share: &Share) -> Re
             pause().await;
         }
     }
+    share.give(GZIP_DECODER_BYTES);
     decoder.finish()
+}
+
+/// Why a body cannot be read.
+type BodyError = Box<dyn std::error::Error + Send + Sync>;
+
+/// A piece of a body. `None` at its end.
+type BodyPiece = Result<Option<Bytes>, Error>;
+
+/// The next piece, if it has arrived.
+fn ready(sent: &mut Limited<Body>, bytes_max: usize) -> Option<BodyPiece> {
+    if sent.is_end_stream() {
+        return Some(Ok(None));
+    }
+    let frame = sent.frame().now_or_never()?;
+    Some(piece(frame, bytes_max))
+}
+
+/// Waits for the next piece.
+///
+/// # Errors
+/// `UNAVAILABLE`: memory is short, and the client has been silent for longer than others.
+async fn awaited(
+    sent: &mut Limited<Body>,
+    bytes_max: usize,
+    share: &Share,
+    client: &mut WaitingClient,
+) -> BodyPiece {
+    client.waits(share);
+    let shed = client.shed();
+    tokio::select! {
+        frame = sent.frame() => piece(frame, bytes_max),
+        () = shed.notified() => Err(Error::unavailable(
+            "the rest of the body was awaited, and its memory is needed for others: try again",
+            "",
+        )),
+    }
+}
+
+fn piece(frame: Option<Result<Frame<Bytes>, BodyError>>, bytes_max: usize) -> BodyPiece {
+    let Some(frame) = frame else { return Ok(None) };
+    let frame = frame.map_err(|error| unread(&*error, bytes_max))?;
+    Ok(Some(frame.into_data().unwrap_or_default()))
 }
 
 /// Decodes gzip, which is a sequence of members (RFC 1952 §2.2). Starting and ending a member takes

@@ -1,5 +1,5 @@
-//! Bodies of large responses. They count towards the memory held by all requests until they are
-//! sent.
+//! Bodies of responses. Those that are not small count towards the memory held by all requests until
+//! they are sent.
 
 use std::convert::Infallible;
 use std::pin::Pin;
@@ -9,26 +9,46 @@ use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
 
 use crate::budget::{Pool, Share};
-use crate::limits::SENT_BYTES_AT_A_TIME;
+use crate::limits::{HELD_FREE_BYTES, SENT_BYTES_AT_A_TIME};
 
 /// Creates a response body that is sent in chunks, so that a connection buffers at most one.
 pub(crate) fn body(json: impl Into<Bytes>, pool: &Pool) -> Body {
-    let json = json.into();
+    let json = held(json.into(), pool);
     if json.len() <= SENT_BYTES_AT_A_TIME {
         return Body::from(json);
     }
+    Body::new(ResponseBody { left: json })
+}
+
+/// Counts bytes as held until the last reference to them is dropped, which the connection has until
+/// they are written. Shared bytes count already.
+pub(crate) fn held(bytes: Bytes, pool: &Pool) -> Bytes {
+    if bytes.len() <= HELD_FREE_BYTES || !bytes.is_unique() {
+        return bytes;
+    }
     let share = pool.share();
-    share.add(json.len());
-    Body::new(ResponseBody {
-        left: json,
+    share.add(bytes.len());
+    Bytes::from_owner(HeldBytes {
+        bytes,
         _share: share,
     })
+}
+
+/// Bytes whose memory is counted.
+struct HeldBytes {
+    bytes: Bytes,
+    _share: Share,
+}
+
+impl AsRef<[u8]> for HeldBytes {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
 }
 
 /// The bytes that remain to be sent.
 struct ResponseBody {
     left: Bytes,
-    _share: Share,
 }
 
 impl HttpBody for ResponseBody {
@@ -72,8 +92,8 @@ mod tests {
         assert_eq!(large.size_hint().exact(), Some(bytes as u64));
         let mut taken = 0;
         while let Some(frame) = large.frame().await {
-            assert!(pool.held() > 0);
             let data = frame.expect("it cannot fail").into_data();
+            assert!(pool.held() > 0);
             taken += data.expect("data").len();
         }
         assert_eq!(taken, bytes);

@@ -1,12 +1,9 @@
 //! The operations that transports carry.
 
-use axum::body::Bytes;
 use futures::future::BoxFuture;
 
-use crate::budget::{Pool, Share};
 use crate::document::json::{Event, Reader};
 use crate::graphql::{Methods, Request, Started};
-use crate::limits::SENT_BYTES_AT_A_TIME;
 use crate::server::response::media::StreamMedia;
 
 /// A transport that carries any number of responses per operation.
@@ -47,17 +44,6 @@ pub(crate) trait OperationSource: Clone + Send + Sync + 'static {
         after: Option<String>,
         transport: Transport,
     ) -> BoxFuture<'static, Started>;
-}
-
-/// Counts the JSON of a response towards the memory that all requests hold, until it is sent. Small
-/// responses are not counted, and those that streams share count already.
-pub(crate) fn held_by_stream(pool: &Pool, json: &Bytes) -> Option<Share> {
-    let counts = json.len() > SENT_BYTES_AT_A_TIME && json.is_unique();
-    counts.then(|| {
-        let share = pool.share();
-        share.add(json.len());
-        share
-    })
 }
 
 /// The array of errors in the JSON of a refusal.

@@ -9,17 +9,18 @@ use axum::body::{Body, Bytes};
 use axum::http::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderName, VARY};
 use axum::http::{HeaderValue, Response};
 use futures::StreamExt as _;
+use futures::future::{BoxFuture, FutureExt as _};
 use futures::stream::unfold;
 use tokio::time::{Instant, Sleep, sleep};
 
 use super::open_streams::OpenStream;
-use super::source::held_by_stream;
-use crate::budget::{Pool, Share};
+use crate::budget::Pool;
 use crate::error::Error;
 use crate::graphql::{GraphQl, ResponseStream, Started, StreamedResponse};
 use crate::limits::SENT_BYTES_AT_A_TIME;
 use crate::server::access::{Access, Caller};
 use crate::server::response::media::StreamMedia;
+use crate::server::response::response_body::held;
 
 /// Proxies of the kind of nginx otherwise collect events before they send them.
 const UNBUFFERED: HeaderName = HeaderName::from_static("x-accel-buffering");
@@ -41,9 +42,9 @@ struct StreamBody {
     responses: Option<ResponseStream>,
     /// What is sent first.
     pieces: VecDeque<Bytes>,
-    /// The memory of `pieces`.
-    held: Option<Share>,
     clock: Pin<Box<Sleep>>,
+    /// Completes when the caller has lost its right to the responses.
+    revoked: BoxFuture<'static, Error>,
     /// When something was sent last.
     sent: Instant,
 }
@@ -56,11 +57,12 @@ pub(crate) fn response(started: Started, options: StreamOptions) -> Response<Bod
         Started::Refused(json) => ResponseStream::once(json),
     };
     let media = options.media;
+    let (access, caller) = (options.access.clone(), options.caller.clone());
     let body = StreamBody {
         responses: Some(responses),
         pieces: VecDeque::from([media.opening()]),
-        held: None,
         clock: Box::pin(sleep(options.ping_time)),
+        revoked: access.revoked(caller).boxed(),
         sent: Instant::now(),
         options,
     };
@@ -88,27 +90,31 @@ impl StreamBody {
                 self.sent = Instant::now();
                 return Some(piece);
             }
-            self.held = None;
             let responses = self.responses.as_mut()?;
             tokio::select! {
                 biased;
                 () = self.options.open.stopped() => {
                     self.end(Err(&Error::unavailable("the server is shutting down", "")));
                 }
+                // Before the responses, of which there may always be one.
+                error = self.revoked.as_mut() => self.end(Err(&error)),
+                () = self.clock.as_mut() => self.time_passed(),
                 response = responses.next() => match response {
                     Some(response) => self.respond(response),
                     None => self.end(Ok(())),
                 },
-                () = self.clock.as_mut() => self.time_passed(),
             }
         }
     }
 
-    fn respond(&mut self, response: StreamedResponse) {
-        self.held = held_by_stream(&self.options.pool, &response.json);
+    fn respond(&mut self, mut response: StreamedResponse) {
+        let pool = &self.options.pool;
+        if response.json.len() > SENT_BYTES_AT_A_TIME {
+            response.json = held(response.json, pool);
+        }
         let pieces = self.options.media.response(response);
         if pieces.iter().map(Bytes::len).sum::<usize>() <= SENT_BYTES_AT_A_TIME {
-            self.pieces.push_back(pieces.concat().into());
+            self.pieces.push_back(held(pieces.concat().into(), pool));
             return;
         }
         for mut piece in pieces {
@@ -120,9 +126,6 @@ impl StreamBody {
     }
 
     fn time_passed(&mut self) {
-        if let Err(error) = self.options.access.renewed(&self.options.caller) {
-            return self.end(Err(&error));
-        }
         let now = Instant::now();
         let due = self.sent + self.options.ping_time;
         if due <= now {
@@ -265,14 +268,15 @@ mod tests {
     #[tokio::test]
     async fn large_responses_are_taken_and_held_one_at_a_time() {
         let mut streamed = Streamed::new(StreamMedia::Events, "endless", LONG);
-        let mut bytes = 0;
+        let (mut bytes, mut held) = (0, false);
         while bytes < 3 << 20 {
             let frame = streamed.frame().await.expect("it is endless").len();
             assert!(frame <= SENT_BYTES_AT_A_TIME);
             bytes += frame;
+            held |= streamed.pool.held() > 0;
             assert!(streamed.source.taken.load(SeqCst) <= (bytes >> 20) + 1);
         }
-        assert!(streamed.pool.held() > 0);
+        assert!(held, "a response counts until it was sent");
         drop(streamed.body);
         assert_eq!(streamed.pool.held(), 0);
     }

@@ -1,6 +1,7 @@
 //! Random hostile requests.
 
 mod filters;
+mod lists;
 mod parts;
 mod responses;
 mod writes;
@@ -70,6 +71,7 @@ impl Maker {
     pub(crate) fn new(seed: u64, client: usize, words: &[String]) -> Self {
         let all = [
             filters::FAMILIES,
+            lists::FAMILIES,
             parts::FAMILIES,
             responses::FAMILIES,
             writes::FAMILIES,

@@ -10,7 +10,7 @@
 //! only subscribers share, so it takes no memory from requests, and is dropped as soon as the
 //! subscriber has caught up.
 
-use std::collections::{HashMap, VecDeque};
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::patch_reader::{
@@ -80,15 +80,16 @@ impl PatchWindow {
         }
     }
 
-    /// The patch of a change of the first of the commits that a subscriber has taken. The changes
+    /// The patch of a change of the `first` of the commits that a subscriber has taken. The changes
     /// behind it that `interest` includes may be read ahead.
     pub(super) fn of(
         self: &Arc<Self>,
-        taken: &VecDeque<Arc<LoggedCommit>>,
+        first: &LoggedCommit,
+        taken: impl Iterator<Item = Arc<LoggedCommit>>,
         change: usize,
         interest: &Interest,
     ) -> ChangePatch {
-        let place = taken.front().and_then(|commit| commit.patch_place(change));
+        let place = first.patch_place(change);
         if let Some(place) = &place {
             let mut state = self.state();
             state.planned = None;
@@ -194,7 +195,7 @@ struct OpenRange {
 /// of the wanted changes that follow it. Changes of a shard follow each other in the order of their
 /// keys, so the patches of neighbours are one range.
 fn plan(
-    taken: &VecDeque<Arc<LoggedCommit>>,
+    taken: impl Iterator<Item = Arc<LoggedCommit>>,
     change: usize,
     interest: &Interest,
     bytes_max: usize,
@@ -203,35 +204,37 @@ fn plan(
     let mut open: HashMap<u8, OpenRange> = HashMap::new();
     let mut bytes = 0;
     let firsts = std::iter::once(change).chain(std::iter::repeat(0));
-    let changes = taken.iter().zip(firsts).flat_map(|(commit, first)| {
-        let (total, rest) = (commit.patch_bytes(), first..commit.changes.len());
-        rest.filter_map(move |at| Some((&commit.changes[at], commit.patch_place(at)?, total)))
-    });
-    for (change, place, total) in changes {
-        if bytes > 0 && bytes >= bytes_max {
-            break;
-        }
-        let next = range_of(&place);
-        if !interest.includes(change) {
-            if let Some(open) = open.get_mut(&place.shard) {
-                open.gap += place.bytes + PIECE_OVERHEAD;
+    'commits: for (commit, first) in taken.zip(firsts) {
+        let total = commit.patch_bytes();
+        for at in first..commit.changes.len() {
+            let Some(place) = commit.patch_place(at) else {
+                continue;
+            };
+            if bytes > 0 && bytes >= bytes_max {
+                break 'commits;
             }
-            continue;
-        }
-        match open.get_mut(&place.shard) {
-            Some(open) if open.gap <= CHANGES_AHEAD_GAP_BYTES_MAX => {
-                bytes += open.gap + memory(&place, total, Some(open.range.end));
-                open.range.end = open.range.end.max(next.end);
-                open.gap = 0;
+            let next = range_of(&place);
+            if !interest.includes(&commit.changes[at]) {
+                if let Some(open) = open.get_mut(&place.shard) {
+                    open.gap += place.bytes + PIECE_OVERHEAD;
+                }
+                continue;
             }
-            _ => {
-                bytes += memory(&place, total, None);
-                let begun = OpenRange {
-                    range: next,
-                    gap: 0,
-                };
-                let before = open.insert(place.shard, begun);
-                ranges.extend(before.map(|before| before.range));
+            match open.get_mut(&place.shard) {
+                Some(open) if open.gap <= CHANGES_AHEAD_GAP_BYTES_MAX => {
+                    bytes += open.gap + memory(&place, total, Some(open.range.end));
+                    open.range.end = open.range.end.max(next.end);
+                    open.gap = 0;
+                }
+                _ => {
+                    bytes += memory(&place, total, None);
+                    let begun = OpenRange {
+                        range: next,
+                        gap: 0,
+                    };
+                    let before = open.insert(place.shard, begun);
+                    ranges.extend(before.map(|before| before.range));
+                }
             }
         }
     }
@@ -256,6 +259,8 @@ fn memory(place: &PatchPlace, total: u64, end: Option<PieceId>) -> usize {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::OnceLock;
+
     use super::*;
     use crate::document::id::DocumentId;
     use crate::document::path::Place;
@@ -281,6 +286,7 @@ mod tests {
             changes: changes.collect(),
             shard,
             bytes: 0,
+            held: OnceLock::new(),
         })
     }
 
@@ -301,23 +307,23 @@ mod tests {
 
     #[test]
     fn changes_of_neighbouring_commits_are_one_range_of_each_shard() {
-        let taken = VecDeque::from([
+        let taken = Vec::from([
             commit(1, 3, &[(1, 100), (2, 100)]),
             commit(2, 5, &[(1, 100)]),
             commit(3, 3, &[(1, 100)]),
             commit(4, 3, &[(1, 30_000)]),
         ]);
         let all = Interest::in_collection("D".to_owned());
-        let planned = plan(&taken, 1, &all, usize::MAX);
+        let planned = plan(taken.iter().cloned(), 1, &all, usize::MAX);
         assert_eq!(ranges(&planned), [(3, (1, 0), (4, 3)), (5, (2, 0), (2, 1))]);
         assert_eq!(planned.bytes, 200 + 100 + 100 + 30_000 + 6 * PIECE_OVERHEAD);
     }
 
     #[test]
     fn a_round_ends_at_its_limit_and_has_the_first_change() {
-        let taken = VecDeque::from([commit(1, 0, &[(1, 500), (1, 20_000), (1, 50_000)])]);
+        let taken = Vec::from([commit(1, 0, &[(1, 500), (1, 20_000), (1, 50_000)])]);
         let all = Interest::in_collection("D".to_owned());
-        let of = |change, bytes| ranges(&plan(&taken, change, &all, bytes));
+        let of = |change, bytes| ranges(&plan(taken.iter().cloned(), change, &all, bytes));
         assert_eq!(of(0, 0), [(0, (1, 0), (1, 1))]);
         assert_eq!(of(0, 15_000), [(0, (1, 0), (1, 3))]);
         assert_eq!(of(2, 0), [(0, (1, 2), (1, 8))]);
@@ -330,16 +336,16 @@ mod tests {
             id: Some(DocumentId::Integer(1)),
             ..Interest::in_collection("D".to_owned())
         };
-        let mut taken = VecDeque::from([
+        let mut taken = Vec::from([
             commit(1, 0, &[(1, 100)]),
             commit(2, 0, &[(2, 50)]),
             commit(3, 0, &[(1, 100)]),
         ]);
-        let planned = plan(&taken, 0, &one, usize::MAX);
+        let planned = plan(taken.iter().cloned(), 0, &one, usize::MAX);
         assert_eq!(ranges(&planned), [(0, (1, 0), (3, 1))]);
         assert_eq!(planned.bytes, 250 + 3 * PIECE_OVERHEAD);
         taken[1] = commit(2, 0, &[(2, 5_000)]);
-        let planned = plan(&taken, 0, &one, usize::MAX);
+        let planned = plan(taken.iter().cloned(), 0, &one, usize::MAX);
         assert_eq!(ranges(&planned), [(0, (1, 0), (1, 1)), (0, (3, 0), (3, 1))]);
         assert_eq!(planned.bytes, 200 + 2 * PIECE_OVERHEAD);
     }

@@ -32,13 +32,7 @@ impl Store for UnreadableStore {
 
 #[tokio::test]
 async fn a_task_that_waits_after_an_error_does_not_keep_the_store_open() {
-    let store: Arc<dyn Store> = Arc::new(UnreadableStore);
-    let parts = Arc::new(FeedParts {
-        patches: Arc::new(LoggedPatches::new(store.clone())),
-        store,
-        state: Mutex::default(),
-        observer: OnceLock::new(),
-    });
+    let parts = Arc::new(FeedParts::new(Arc::new(UnreadableStore)));
     let interest = Interest::in_collection("D".to_owned());
     parts.add(&interest, &Arc::default(), Version([0; 10]));
     // The task reads, fails and begins to wait.

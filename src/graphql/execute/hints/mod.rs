@@ -214,7 +214,7 @@ impl HintFinder<'_> {
         }
         let mut request = DocumentsRequest::default();
         for (name, value) in &arguments.0 {
-            if request.set(name, value.clone()).is_none() {
+            if request.set(name, value.clone()).is_err() {
                 return Ok(());
             }
         }

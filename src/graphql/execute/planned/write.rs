@@ -2,20 +2,23 @@
 
 use async_graphql::{PathSegment, ServerError};
 
-use super::bound::{Bound, BoundList, ListOf, PositionKind, ResponsePosition, ResponseStep};
-use super::element::{Element, NULL};
-use super::found::{FoundPage, FoundPages};
-use super::selected::select;
-use crate::database::{Loaded, QuerySelection};
+use super::fields::{number, of_aggregation, of_children, of_element, of_page, of_values, string};
+use super::write_state::{ElementFrame, ElementFrames, Failure, OpenObjects, WriteState};
+use crate::budget::turn;
+use crate::database::{DocumentKey, Loaded};
 use crate::document::json::write_string;
 use crate::document::path::{Place, Segment};
 use crate::error::{Error, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::session::mismatch;
-use crate::graphql::prepare::plan::PageField;
+use crate::graphql::execute::planned::binding::bound::{
+    Bound, DocumentAt, PositionKind, ROOT, ReadAt, ResponsePosition, ResponseStep,
+};
+use crate::graphql::execute::planned::finding::element::{Element, NULL};
+use crate::graphql::execute::planned::finding::found::{Found, Instance};
+use crate::graphql::execute::planned::finding::rounds::Rounds;
 use crate::graphql::response::write::server_error;
 use crate::graphql::scalars::node_id;
-use crate::store::Read;
 
 /// The data of the response, and its errors. Failed fields are null.
 pub(crate) struct WrittenResponse {
@@ -29,9 +32,13 @@ pub(crate) struct WrittenResponse {
 impl WrittenResponse {
     /// The response if the non-nullable root field at this position fails.
     pub(crate) fn failed(bound: &Bound<'_>, error: &Error, position: usize) -> Self {
+        Self::without_data(vec![located(error, &bound.positions, position, |_| 0)])
+    }
+
+    fn without_data(errors: Vec<ServerError>) -> Self {
         Self {
             data: b"{\"data\":null".to_vec(),
-            errors: vec![located(error, &bound.positions, position, 0)],
+            errors,
             may_be_empty: true,
         }
     }
@@ -40,201 +47,221 @@ impl WrittenResponse {
 /// What the response is written from.
 pub(crate) struct PlanWriter<'a> {
     pub(crate) bound: &'a Bound<'a>,
-    pub(crate) pages: &'a FoundPages,
+    pub(crate) rounds: &'a Rounds<'a>,
     pub(crate) loaded: &'a Loaded<'a>,
-    /// For JSONPath queries that read the lengths of arrays first; none without JSONPath queries.
-    pub(crate) read: Option<&'a dyn Read>,
     pub(crate) request_budget: &'a RequestBudget,
-}
-
-/// The list that is being written.
-struct CurrentList<'a> {
-    list: usize,
-    elements: ListElements<'a>,
-    /// The current element, and the number of elements.
-    at: usize,
-    count: usize,
-    /// The steps of one element.
-    begin: usize,
-    end: usize,
-}
-
-/// The objects whose steps are being executed, from the outermost one. Each can be null.
-struct OpenObjects {
-    objects: Vec<OpenObject>,
-    /// Whether a list can fail. Otherwise the objects are not needed.
-    needed: bool,
-}
-
-struct OpenObject {
-    /// The step that began the object, and the first step after it.
-    begin: usize,
-    end: usize,
-    /// The length of the response before the object.
-    written: usize,
-}
-
-impl OpenObjects {
-    fn new(bound: &Bound<'_>) -> Self {
-        let can_fail = |list: &BoundList<'_>| matches!(list.of, ListOf::Selected(_));
-        Self {
-            objects: Vec::new(),
-            needed: bound.lists.iter().any(can_fail),
-        }
-    }
-
-    fn push(&mut self, begin: usize, end: usize, written: usize) {
-        if self.needed {
-            self.close(begin);
-            self.objects.push(OpenObject {
-                begin,
-                end,
-                written,
-            });
-        }
-    }
-
-    /// The innermost object that has this step.
-    fn around(&mut self, step: usize) -> Option<OpenObject> {
-        self.close(step);
-        self.objects.pop()
-    }
-
-    /// Removes the objects that do not have this step.
-    fn close(&mut self, step: usize) {
-        let has = |object: &OpenObject| object.begin < step && step < object.end;
-        while self.objects.pop_if(|object| !has(object)).is_some() {}
-    }
-}
-
-enum ListElements<'a> {
-    Page(&'a FoundPage),
-    Selected(QuerySelection),
+    /// The text of the subgraph schema, as JSON.
+    pub(crate) sdl: &'a [u8],
 }
 
 impl<'a> PlanWriter<'a> {
     /// Writes the response. Yields to the scheduler while it writes large values.
     ///
     /// # Errors
-    /// The error of a non-nullable field. An exceeded limit of the budget.
+    /// An exceeded limit of the budget, which is not an error of a field.
     pub(crate) async fn write(&self) -> Result<WrittenResponse> {
         let steps = &self.bound.steps;
-        let mut out = Vec::with_capacity(8 * steps.len() + 64);
-        let mut errors = Vec::new();
-        let mut element = Element::outside(self.bound, self.loaded);
-        let mut current: Option<CurrentList<'a>> = None;
-        let mut open = OpenObjects::new(self.bound);
-        let mut may_be_empty = self.pages.has_empty();
-        let (mut at, mut written) = (0, 0);
+        let root = ElementFrame {
+            element: Element::root(self.loaded),
+            instance: ROOT,
+            at: 0,
+            count: 1,
+            begin: 0,
+            end: usize::MAX,
+        };
+        let mut state = WriteState {
+            out: Vec::with_capacity(8 * steps.len() + 64),
+            errors: Vec::new(),
+            frames: ElementFrames(vec![root]),
+            open: OpenObjects {
+                objects: Vec::new(),
+                needed: self.bound.can_fail(),
+            },
+            may_be_empty: self.rounds.has_empty(),
+            at: 0,
+        };
+        let mut written = STEPS_PER_CHECK;
         loop {
-            if let Some(list) = &mut current
-                && at == list.end
+            if let Some(frame) = state.frames.0.last()
+                && state.at == frame.end
             {
-                if let Some(next) = self.next_element(&mut out, list)? {
-                    (at, element) = (list.begin, next);
-                } else {
-                    element = Element::outside(self.bound, self.loaded);
-                    current = None;
-                }
+                state.at = self.next_element(&mut state.out, &mut state.frames)?;
                 continue;
             }
-            let Some(step) = steps.get(at) else { break };
-            if written % STEPS_PER_CHECK == 0 {
-                self.request_budget.check()?;
-            }
-            written += 1;
-            at += 1;
-            self.request_budget.budget().check_response(out.len())?;
-            let before = out.len();
-            let (error, position) = match step {
-                ResponseStep::Text(text) => {
-                    out.extend_from_slice(text);
-                    continue;
-                }
-                ResponseStep::Open {
-                    read,
-                    position,
-                    end,
-                } => match element.kind(*read) {
-                    Ok(Some(_)) => {
-                        open.push(at - 1, *end, before);
-                        out.push(b'{');
-                        continue;
-                    }
-                    Ok(None) => {
-                        out.extend_from_slice(NULL);
-                        at = *end;
-                        may_be_empty |= self.bound.positions[*position].around.is_none();
-                        continue;
-                    }
-                    Err(error) => {
-                        at = *end;
-                        (error, *position)
-                    }
-                },
-                ResponseStep::Value { position, .. }
-                | ResponseStep::Picked { position, .. }
-                | ResponseStep::Remainder { position, .. }
-                | ResponseStep::Version { position, .. } => {
-                    match self.json(&mut out, step, &element).await {
-                        Ok(()) => continue,
-                        Err(error) => (error, *position),
-                    }
-                }
-                ResponseStep::Elements { list, end } => {
-                    let list = match Box::pin(self.list(*list, at, *end)).await {
-                        Ok(list) => list,
-                        // A list cannot be null, so the object that has it is.
-                        Err(error) => {
-                            let object = open.around(at - 1).ok_or(error.clone())?;
-                            let position = self.bound.lists[*list].position;
-                            errors.push(self.failed(&error, position, None)?);
-                            write_null(&mut out, object.written);
-                            at = object.end;
-                            continue;
-                        }
-                    };
-                    out.push(b'[');
-                    if list.count == 0 {
-                        out.push(b']');
-                        at = *end;
-                    } else {
-                        element = self.element(&list)?;
-                        current = Some(list);
-                    }
-                    continue;
-                }
-                step => {
-                    self.identity(&mut out, step, &element, current.as_ref())?;
-                    continue;
-                }
+            let Some(step) = steps.get(state.at) else {
+                break;
             };
-            errors.push(self.failed(&error, position, current.as_ref())?);
-            write_null(&mut out, before);
+            if written >= STEPS_PER_CHECK {
+                written = 0;
+                self.request_budget.check()?;
+                turn().await;
+            }
+            written += parts(step);
+            state.at += 1;
+            self.request_budget
+                .budget()
+                .check_response(state.out.len())?;
+            let before = state.out.len();
+            let failure = match step {
+                ResponseStep::Text(text) => {
+                    state.out.extend_from_slice(text);
+                    None
+                }
+                ResponseStep::Value { .. }
+                | ResponseStep::Picked { .. }
+                | ResponseStep::Remainder { .. }
+                | ResponseStep::Version { .. }
+                | ResponseStep::FoundText { .. }
+                | ResponseStep::Length { .. } => {
+                    let (written, position) = self.json(&mut state.out, step, &state.frames).await;
+                    let error = written.err();
+                    error.map(|error| Failure::Nullable(error, position))
+                }
+                step => self.object(&mut state, step)?,
+            };
+            if let Some(failure) = failure
+                && !self.fail(&mut state, &failure, before)?
+            {
+                return Ok(WrittenResponse::without_data(state.errors));
+            }
         }
         Ok(WrittenResponse {
-            data: out,
-            may_be_empty: may_be_empty || !errors.is_empty(),
-            errors,
+            data: state.out,
+            may_be_empty: state.may_be_empty || !state.errors.is_empty(),
+            errors: state.errors,
         })
     }
 
-    /// Goes to the next element of a list, or ends the list.
-    fn next_element(
+    /// Executes a step that begins an object or a list, or writes what every object has.
+    fn object(
         &self,
-        out: &mut Vec<u8>,
-        list: &mut CurrentList<'a>,
-    ) -> Result<Option<Element<'a>>> {
-        list.at += 1;
-        if list.at == list.count {
-            out.push(b']');
-            return Ok(None);
-        }
-        out.push(b',');
-        self.element(list).map(Some)
+        state: &mut WriteState<'a>,
+        step: &ResponseStep<'_>,
+    ) -> Result<Option<Failure>> {
+        let WriteState { out, frames, .. } = state;
+        Ok(match step {
+            ResponseStep::Open {
+                read,
+                position,
+                end,
+            } => {
+                let kind = frames.element(read.scope)?.kind(read.read);
+                return Ok(state.open_object(kind, *end, *position, self.bound));
+            }
+            ResponseStep::Elements { lookup, end } => {
+                state.at = self.elements(out, frames, *lookup, (state.at, *end))?;
+                None
+            }
+            ResponseStep::Kind { read, position } => {
+                match frames.element(read.scope)?.kind(read.read) {
+                    Ok(kind) => {
+                        write_string(out, kind.ok_or_else(mismatch)?.name());
+                        None
+                    }
+                    Err(error) => Some(Failure::Required(error, *position)),
+                }
+            }
+            ResponseStep::Fail {
+                error,
+                position,
+                nullable,
+            } => {
+                let error = Error::clone(error);
+                Some(if *nullable {
+                    Failure::Nullable(error, *position)
+                } else {
+                    Failure::Required(error, *position)
+                })
+            }
+            ResponseStep::Found { lookup, position } => {
+                let (_, Instance { found, .. }) = self.instance(frames, *lookup)?;
+                let error = found.as_ref().err();
+                error.map(|error| Failure::Required(error.clone(), *position))
+            }
+            step => {
+                self.identity(out, step, frames)?;
+                None
+            }
+        })
     }
 
-    /// The error of a nullable field, outside a list or in its current element.
+    /// Writes null in place of the field that failed, or of the object that has it. `before` is the
+    /// length of the response before the field. Returns false if there is no data left.
+    fn fail(&self, state: &mut WriteState<'a>, failure: &Failure, before: usize) -> Result<bool> {
+        let (Failure::Nullable(error, position) | Failure::Required(error, position)) = failure;
+        let error = self.failed(error, *position, &state.frames)?;
+        state.errors.push(error);
+        if let Failure::Nullable(..) = failure {
+            write_null(&mut state.out, before);
+            return Ok(true);
+        }
+        let Some(object) = state.open.around(state.at - 1) else {
+            return Ok(false);
+        };
+        write_null(&mut state.out, object.written);
+        state.frames.0.truncate(object.frames);
+        state.at = object.end;
+        Ok(true)
+    }
+
+    /// Begins a list. Returns the next step.
+    fn elements(
+        &self,
+        out: &mut Vec<u8>,
+        frames: &mut ElementFrames<'a>,
+        lookup: usize,
+        (begin, end): (usize, usize),
+    ) -> Result<usize> {
+        let (instance, Instance { found, .. }) = self.instance(frames, lookup)?;
+        let count = found.as_ref().map_or(0, Found::count);
+        out.push(b'[');
+        if count == 0 {
+            out.push(b']');
+            return Ok(end);
+        }
+        frames.0.push(ElementFrame {
+            element: self.element((instance, 0))?,
+            instance,
+            at: 0,
+            count,
+            begin,
+            end,
+        });
+        Ok(begin)
+    }
+
+    /// Goes to the next element of the innermost list, or ends the list. Returns the next step.
+    fn next_element(&self, out: &mut Vec<u8>, frames: &mut ElementFrames<'a>) -> Result<usize> {
+        let frame = frames.0.last_mut().ok_or_else(mismatch)?;
+        frame.at += 1;
+        if frame.at < frame.count {
+            out.push(b',');
+            frame.element = self.element((frame.instance, frame.at))?;
+            return Ok(frame.begin);
+        }
+        out.push(b']');
+        let end = frame.end;
+        frames.0.pop();
+        Ok(end)
+    }
+
+    fn element(&self, element: (usize, usize)) -> Result<Element<'a>> {
+        self.rounds.element(self.bound, self.loaded, element)
+    }
+
+    /// What a lookup found for the current element, and its number.
+    fn instance(
+        &self,
+        frames: &ElementFrames<'a>,
+        lookup: usize,
+    ) -> Result<(usize, &'a Instance<'a>)> {
+        let lookup = &self.bound.lookups[lookup];
+        let frame = frames.of(lookup.scope)?;
+        let instance = self.rounds.instance(lookup, (frame.instance, frame.at))?;
+        Ok((instance, &self.rounds.0[instance]))
+    }
+
+    /// The error of a field.
     ///
     /// # Errors
     /// An exceeded limit of the budget, which is not an error of the field.
@@ -242,169 +269,191 @@ impl<'a> PlanWriter<'a> {
         &self,
         error: &Error,
         position: usize,
-        list: Option<&CurrentList<'_>>,
+        frames: &ElementFrames<'_>,
     ) -> Result<ServerError> {
         self.request_budget.check()?;
-        let number = list.map_or(0, |list| list.at);
-        Ok(located(error, &self.bound.positions, position, number))
+        let element = |scope| frames.of(scope).map_or(0, |frame| frame.at);
+        Ok(located(error, &self.bound.positions, position, element))
     }
 
-    /// Begins a list whose elements have these steps.
-    async fn list(&self, list: usize, begin: usize, end: usize) -> Result<CurrentList<'a>> {
-        let bound = &self.bound.lists[list];
-        let (elements, count) = match &bound.of {
-            ListOf::Documents { .. } => {
-                let page = self.pages.page(list).ok_or_else(mismatch)?;
-                (ListElements::Page(page), page.documents.len())
-            }
-            ListOf::Selected(parts) => {
-                let read = self.read.ok_or_else(mismatch)?;
-                let request_budget = self.request_budget;
-                let selection =
-                    select(parts, self.bound, self.loaded, read, request_budget).await?;
-                let count = selection.nodes().len();
-                let fields = count.saturating_mul(bound.fields.max(1));
-                request_budget.fields(fields)?;
-                (ListElements::Selected(selection), count)
-            }
-        };
-        Ok(CurrentList {
-            list,
-            elements,
-            at: 0,
-            count,
-            begin,
-            end,
-        })
-    }
-
-    /// The current element of a list.
-    fn element(&self, list: &CurrentList<'a>) -> Result<Element<'a>> {
-        Ok(match &list.elements {
-            ListElements::Page(page) => {
-                Element::of_page(self.bound, self.loaded, (list.list, *page), list.at)
-            }
-            ListElements::Selected(selection) => {
-                let node = selection.nodes().get(list.at).ok_or_else(mismatch)?;
-                let part = selection.value(node).ok_or_else(mismatch)?;
-                Element::selected(self.bound, list.list, part)
-            }
-        })
-    }
-
-    /// Writes a step that is part of every object: a text, or what identifies an object.
+    /// Writes a step that is part of every object: what identifies an object, or a field of a page.
     fn identity(
         &self,
         out: &mut Vec<u8>,
         step: &ResponseStep<'_>,
-        element: &Element<'_>,
-        list: Option<&CurrentList<'_>>,
+        frames: &ElementFrames<'a>,
     ) -> Result<()> {
         match step {
             ResponseStep::List(values) => {
                 self.request_budget.fields(*values)?;
                 out.push(b'[');
             }
-            ResponseStep::Kind(read) => {
-                let kind = element.kind(*read)?.ok_or_else(mismatch)?;
-                write_string(out, kind.name());
-            }
-            ResponseStep::Path(read) => place(out, &element.place(*read)?),
+            ResponseStep::Path(read) => place(out, &placed(frames, *read)?),
             ResponseStep::DocumentId(document) => {
-                write_string(out, &node_id::of_document(element.document(*document)));
+                write_string(
+                    out,
+                    &node_id::of_document(self.document(frames, *document)?),
+                );
             }
             ResponseStep::Key(document) => {
-                write_string(out, &element.document(*document).id.to_string());
+                write_string(out, &self.document(frames, *document)?.id.to_string());
             }
             ResponseStep::Collection(document) => {
-                write_string(out, &element.document(*document).collection);
+                write_string(out, &self.document(frames, *document)?.collection);
             }
             ResponseStep::SubdocumentId { document, read } => {
-                let id =
-                    node_id::of_subdocument(element.document(*document), &element.place(*read)?);
+                let document = self.document(frames, *document)?;
+                let id = node_id::of_subdocument(document, &placed(frames, *read)?);
                 write_string(out, &id);
             }
-            ResponseStep::Cursor => {
-                let cursor = list.and_then(|list| match &list.elements {
-                    ListElements::Page(page) => page.cursor(list.at),
-                    ListElements::Selected(_) => None,
-                });
+            ResponseStep::Cursor(scope) => {
+                let frame = frames.of(*scope)?;
+                let cursor = match &self.rounds.0[frame.instance].found {
+                    Ok(Found::Page(page)) => page.cursor(frame.at),
+                    Ok(Found::Children(found)) => found.cursor(frame.at),
+                    _ => None,
+                };
                 write_string(out, &cursor.ok_or_else(mismatch)?);
             }
-            ResponseStep::OfPage(page, field) => {
-                of_page(out, self.pages.page(*page).ok_or_else(mismatch)?, *field);
+            ResponseStep::OfPage(lookup, field) => {
+                let (_, Instance { found, .. }) = self.instance(frames, *lookup)?;
+                match found {
+                    Ok(Found::Page(page)) => of_page(out, page, *field),
+                    Ok(Found::Children(found)) => of_children(out, found, *field),
+                    Ok(Found::Groups(found)) => of_aggregation(out, found, *field),
+                    _ => return Err(mismatch()),
+                }
             }
+            ResponseStep::OfElement(scope, field) => {
+                let frame = frames.of(*scope)?;
+                let found = &self.rounds.0[frame.instance].found;
+                let found = found.as_ref().map_err(Clone::clone)?;
+                of_element(out, found, frame.at, *field).ok_or_else(mismatch)?;
+            }
+            ResponseStep::OfValues {
+                scope,
+                field,
+                number,
+            } => {
+                let frame = frames.of(*scope)?;
+                let Ok(Found::Groups(found)) = &self.rounds.0[frame.instance].found else {
+                    return Err(mismatch());
+                };
+                let group = found.groups.get(frame.at).ok_or_else(mismatch)?;
+                of_values(out, group.of.get(*number).ok_or_else(mismatch)?, *field);
+            }
+            ResponseStep::Sdl => out.extend_from_slice(self.sdl),
             _ => return Err(mismatch()),
         }
         Ok(())
     }
 
-    /// Writes a step that can fail by itself.
+    fn document<'f>(
+        &self,
+        frames: &'f ElementFrames<'a>,
+        document: DocumentAt,
+    ) -> Result<&'f DocumentKey>
+    where
+        'a: 'f,
+    {
+        match document {
+            DocumentAt::Bound(number) => Ok(&self.bound.documents[number]),
+            DocumentAt::Element(scope) => frames.element(scope)?.document.ok_or_else(mismatch),
+        }
+    }
+
+    /// Writes a step that can fail by itself. Returns the position of the field, too.
     async fn json(
         &self,
         out: &mut Vec<u8>,
         step: &ResponseStep<'_>,
-        element: &Element<'_>,
-    ) -> Result<()> {
+        frames: &ElementFrames<'a>,
+    ) -> (Result<()>, usize) {
         let request_budget = self.request_budget;
         match step {
-            ResponseStep::Value { read, .. } => {
-                element.write_value(out, *read, request_budget).await
+            ResponseStep::Value { read, position } => {
+                let written = match frames.element(read.scope) {
+                    Ok(element) => element.write_value(out, read.read, request_budget).await,
+                    Err(error) => Err(error),
+                };
+                (written, *position)
             }
-            ResponseStep::Version { read, .. } => element.write_version(out, *read),
-            ResponseStep::Picked { reads, above, .. } => {
-                request_budget.fields(reads.len())?;
-                let parts = (&reads[..], *above);
-                element.write_picked(out, parts, request_budget).await
+            ResponseStep::Version { read, position } => {
+                let element = frames.element(read.scope);
+                let written = element.and_then(|element| element.write_version(out, read.read));
+                (written, *position)
             }
-            ResponseStep::Remainder { read, omitted, .. } => {
-                request_budget.fields(*omitted)?;
-                element.write_remainder(out, *read, request_budget).await
+            ResponseStep::Picked {
+                scope,
+                reads,
+                above,
+                position,
+            } => {
+                let picked = async {
+                    request_budget.fields(reads.len())?;
+                    let parts = (&reads[..], *above);
+                    let element = frames.element(*scope)?;
+                    element.write_picked(out, parts, request_budget).await
+                };
+                (picked.await, *position)
             }
-            _ => Err(mismatch()),
+            ResponseStep::Remainder {
+                read,
+                omitted,
+                position,
+            } => {
+                let remainder = async {
+                    request_budget.fields(*omitted)?;
+                    let element = frames.element(read.scope)?;
+                    element
+                        .write_remainder(out, read.read, request_budget)
+                        .await
+                };
+                (remainder.await, *position)
+            }
+            ResponseStep::FoundText { lookup, position } => {
+                let text = self.instance(frames, *lookup);
+                let text = text.and_then(|(_, instance)| match &instance.found {
+                    Ok(Found::Text(text)) => Ok(text.as_deref()),
+                    Ok(_) => Err(mismatch()),
+                    Err(error) => Err(error.clone()),
+                });
+                (text.map(|text| string(out, text)), *position)
+            }
+            ResponseStep::Length { lookup, position } => {
+                let length = self.instance(frames, *lookup);
+                let length = length.and_then(|(_, instance)| match &instance.found {
+                    Ok(Found::Length(length)) => Ok(*length),
+                    Ok(_) => Err(mismatch()),
+                    Err(error) => Err(error.clone()),
+                });
+                // No document has as many children or characters as the maximum of `Int`.
+                let int = |length: u64| i32::try_from(length).unwrap_or(i32::MAX);
+                let written = length.map(|length| number(out, length.map(int)));
+                (written, *position)
+            }
+            _ => (Err(mismatch()), 0),
         }
     }
 }
 
-/// The number of steps between checks of the time limit.
+/// The place that a read found.
+fn placed(frames: &ElementFrames<'_>, read: ReadAt) -> Result<Place> {
+    let place = frames.element(read.scope)?.place(read.read)?;
+    place.ok_or_else(mismatch)
+}
+
+/// The number of parts of a document that a step writes.
+fn parts(step: &ResponseStep<'_>) -> usize {
+    match step {
+        ResponseStep::Picked { reads, .. } => 1 + reads.len(),
+        ResponseStep::Remainder { omitted, .. } => 1 + omitted,
+        _ => 1,
+    }
+}
+
+/// The number of steps between checks of the time limit. One with several parts counts as several.
 const STEPS_PER_CHECK: usize = 64;
-
-/// Writes a field of a page of documents.
-fn of_page(out: &mut Vec<u8>, page: &FoundPage, field: PageField) {
-    let (info, plan) = (&page.page_info, &page.plan);
-    match field {
-        PageField::TotalCount => number(out, page.total_count()),
-        PageField::HasNextPage => boolean(out, info.has_next_page),
-        PageField::HasPreviousPage => boolean(out, info.has_previous_page),
-        PageField::StartCursor => string(out, info.start_cursor.as_ref().map(|text| &*text.0)),
-        PageField::EndCursor => string(out, info.end_cursor.as_ref().map(|text| &*text.0)),
-        PageField::Index => string(out, plan.index.as_ref().map(|text| &*text.0)),
-        PageField::Partial => boolean(out, plan.partial),
-        PageField::Scanned => number(out, Some(plan.scanned)),
-        PageField::Examined => number(out, Some(plan.examined)),
-        PageField::Covered => boolean(out, plan.covered),
-        PageField::Returned => number(out, Some(plan.returned)),
-        PageField::TotalCountReason => string(out, plan.total_count_reason),
-    }
-}
-
-fn boolean(out: &mut Vec<u8>, value: bool) {
-    out.extend_from_slice(if value { b"true" } else { b"false" });
-}
-
-fn number(out: &mut Vec<u8>, value: Option<impl itoa::Integer>) {
-    match value {
-        Some(value) => out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes()),
-        None => out.extend_from_slice(NULL),
-    }
-}
-
-fn string(out: &mut Vec<u8>, value: Option<&str>) {
-    match value {
-        Some(value) => write_string(out, value),
-        None => out.extend_from_slice(NULL),
-    }
-}
 
 /// A place in list form.
 fn place(out: &mut Vec<u8>, place: &Place) {
@@ -421,13 +470,13 @@ fn place(out: &mut Vec<u8>, place: &Place) {
     out.push(b']');
 }
 
-/// Converts an error, with its location in the query and its path in the response. `element` is the
-/// number of the current element.
+/// Converts an error, with its location in the query and its path in the response. `element` returns
+/// the number of the current element of a scope.
 fn located(
     error: &Error,
     positions: &[ResponsePosition<'_>],
     position: usize,
-    element: usize,
+    element: impl Fn(usize) -> usize,
 ) -> ServerError {
     let mut told = server_error(error);
     let mut at = Some(position);
@@ -440,7 +489,7 @@ fn located(
                 PathSegment::Field(selected.key.to_string())
             }
             PositionKind::Element(index) => PathSegment::Index(index),
-            PositionKind::CurrentElement => PathSegment::Index(element),
+            PositionKind::CurrentElement(scope) => PathSegment::Index(element(scope)),
         });
         at = around;
     }

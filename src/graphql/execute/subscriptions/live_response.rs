@@ -16,7 +16,7 @@ use tokio::sync::Notify;
 use crate::budget::{Pool, Share};
 use crate::error::Result;
 use crate::graphql::execute::streaming::StreamedResponse;
-use crate::limits::{HELD_UNCOUNTED_BYTES, LIVE_KEPT_BYTES_MAX};
+use crate::limits::{HELD_SMALL_BYTES, LIVE_KEPT_BYTES_MAX};
 
 /// The newest response of a live query.
 #[derive(Default)]
@@ -83,7 +83,7 @@ fn held(mut json: Vec<u8>, pool: &Pool) -> Result<Bytes> {
         return Ok(json.into());
     }
     let share = pool.counted_share();
-    if json.len() <= HELD_UNCOUNTED_BYTES {
+    if json.len() <= HELD_SMALL_BYTES {
         share.add(json.len());
     } else {
         share.take(json.len())?;
@@ -311,7 +311,7 @@ mod tests {
 
     type Responses = Pin<Box<dyn Stream<Item = StreamedResponse>>>;
 
-    const LARGE: usize = 2 * HELD_UNCOUNTED_BYTES;
+    const LARGE: usize = 2 * HELD_SMALL_BYTES;
 
     fn subscribe(response: &Arc<LiveResponse>) -> Responses {
         Box::pin(response.subscribe())
@@ -395,7 +395,7 @@ mod tests {
         // It was not taken, so it makes room for the next one.
         response.publish(large(b'b'), &pool).expect("memory");
         let sending = next(&mut responses);
-        let small = vec![b'c'; HELD_UNCOUNTED_BYTES];
+        let small = vec![b'c'; HELD_SMALL_BYTES];
         response
             .publish(small, &pool)
             .expect("small ones need no room");

@@ -19,7 +19,8 @@ impl Closing {
     pub(crate) const STOPPING: u16 = 1001;
     const PROTOCOL: u16 = 1002;
     const NOT_UTF8: u16 = 1007;
-    const TOO_LARGE: u16 = 1009;
+    pub(crate) const TOO_LARGE: u16 = 1009;
+    pub(crate) const TRY_AGAIN_LATER: u16 = 1013;
     pub(crate) const INVALID_MESSAGE: u16 = 4400;
     pub(crate) const UNAUTHORIZED: u16 = 4401;
     pub(crate) const FORBIDDEN: u16 = 4403;

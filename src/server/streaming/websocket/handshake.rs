@@ -23,10 +23,11 @@ use tracing::{Instrument as _, Span};
 
 use super::closing::Closing;
 use super::session::{self, SessionOptions};
+use super::unfinished_message::{CountedStream, UnfinishedMessage};
 use crate::budget::{Pool, Sliced};
 use crate::error::{Error, ErrorKind};
 use crate::graphql::GraphQl;
-use crate::limits::{Bounds, LINGER_SILENCE_MAX, WEBSOCKET_BUFFER_BYTES};
+use crate::limits::{Bounds, LINGER_SILENCE_MAX, WEBSOCKET_BUFFER_BYTES, WEBSOCKET_WRITTEN_BYTES};
 use crate::server::access::cors::{Origin, may_connect};
 use crate::server::access::{Access, refused as unauthenticated};
 use crate::server::observe::metrics::counters::Metrics;
@@ -114,18 +115,23 @@ impl<O: OperationSource> WebSockets<O> {
     async fn serve(self, upgraded: OnUpgrade, options: Option<SessionOptions<O>>, graphql: bool) {
         let open = self.streams.open();
         let _counted = self.metrics.websocket();
+        let unfinished = Arc::new(UnfinishedMessage::new(self.pool.share()));
         let upgraded = match upgraded.await {
-            Ok(upgraded) => TokioIo::new(upgraded),
+            Ok(upgraded) => CountedStream {
+                stream: TokioIo::new(upgraded),
+                unfinished: unfinished.clone(),
+            },
             Err(error) => return tracing::debug!("a WebSocket was not opened: {error}"),
         };
         let config = WebSocketConfig::default()
             .read_buffer_size(WEBSOCKET_BUFFER_BYTES)
+            .write_buffer_size(WEBSOCKET_WRITTEN_BYTES)
             .max_message_size(Some(self.bounds.message_bytes))
             .max_frame_size(Some(self.bounds.message_bytes));
         let socket = WebSocketStream::from_raw_socket(upgraded, Role::Server, Some(config));
         let mut socket = socket.await;
         let closing = if let Some(options) = options {
-            session::serve(&mut socket, options, open).await
+            session::serve(&mut socket, options, &unfinished, open).await
         } else {
             let reason = if graphql {
                 "the protocol must be graphql-transport-ws; older ones are not supported"

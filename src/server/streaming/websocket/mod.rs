@@ -7,6 +7,7 @@ pub(crate) mod message_rate;
 pub(crate) mod open_operation;
 pub(crate) mod outgoing;
 pub(crate) mod session;
+pub(crate) mod unfinished_message;
 
 #[cfg(test)]
 mod tests;

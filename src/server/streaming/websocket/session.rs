@@ -7,6 +7,7 @@ use axum::body::Bytes;
 use futures::future::FutureExt as _;
 use futures::stream::{AbortHandle, Abortable, SelectAll};
 use futures::{Sink, SinkExt as _, Stream, StreamExt as _};
+use tokio::sync::watch;
 use tokio::time::{Instant, sleep_until, timeout};
 use tokio_tungstenite::tungstenite::{Error as SocketError, Message};
 
@@ -15,13 +16,15 @@ use super::closing::Closing;
 use super::message_rate::MessageRate;
 use super::open_operation::{OpenOperation, OperationOutput};
 use super::outgoing::{self, Frames};
+use super::unfinished_message::UnfinishedMessage;
 use crate::budget::{Pool, Share, slice_is_over, turn};
 use crate::error::{Error, Limit, Result as RequestResult};
 use crate::graphql::{GraphQl, Request, Started};
 use crate::limits::{Bounds, LINGER_SILENCE_MAX, WEBSOCKET_WRITTEN_BYTES};
 use crate::server::access::{Access, Caller};
+use crate::server::response::response_body;
 use crate::server::streaming::open_streams::OpenStream;
-use crate::server::streaming::source::{OperationSource, Transport, held_by_stream};
+use crate::server::streaming::source::{OperationSource, Transport};
 use crate::store::offload_if_large;
 
 /// A WebSocket, or what stands for one in a test.
@@ -53,6 +56,10 @@ pub(crate) struct SessionOptions<O> {
 pub(crate) struct WebSocketSession<'s, S, O> {
     socket: &'s mut S,
     options: SessionOptions<O>,
+    /// What was received of a message that is not complete.
+    unfinished: &'s UnfinishedMessage,
+    /// Tells the caller once it is known.
+    admitted: watch::Sender<Option<Caller>>,
     /// Whether `connection_init` was received. Then `options.caller` is known.
     initialised: bool,
     operations: SelectAll<Abortable<OpenOperation>>,
@@ -86,14 +93,33 @@ enum Happening {
 pub(crate) async fn serve<S: Socket, O: OperationSource>(
     socket: &mut S,
     options: SessionOptions<O>,
+    unfinished: &UnfinishedMessage,
     mut open: OpenStream,
 ) -> Closing {
+    let access = options.access.clone();
+    let session = WebSocketSession::new(socket, options, unfinished);
+    let admitted = session.admitted.subscribe();
+    // What ends a connection does not depend on whether its client reads.
     let closing = tokio::select! {
-        closing = WebSocketSession::new(socket, options).run() => closing,
+        closing = session.run() => closing,
+        closing = unfinished.shed() => closing,
+        error = revoked(access, admitted) => forbidden(&error),
         () = open.stopped() => Closing::with(Closing::STOPPING, "the server is shutting down"),
     };
     close(socket, &closing).await;
     closing
+}
+
+/// Waits until the caller, once it is known, has lost its right to the connection.
+async fn revoked(access: Access, mut admitted: watch::Receiver<Option<Caller>>) -> Error {
+    let caller = match admitted.wait_for(Option::is_some).await {
+        Ok(caller) => caller.clone(),
+        Err(_) => None,
+    };
+    match caller {
+        Some(caller) => access.revoked(caller).await,
+        None => std::future::pending().await,
+    }
 }
 
 /// Sends the close frame, and waits for that of the client.
@@ -111,10 +137,16 @@ pub(crate) async fn close<S: Socket>(socket: &mut S, closing: &Closing) {
 }
 
 impl<'s, S: Socket, O: OperationSource> WebSocketSession<'s, S, O> {
-    fn new(socket: &'s mut S, options: SessionOptions<O>) -> Self {
+    fn new(
+        socket: &'s mut S,
+        options: SessionOptions<O>,
+        unfinished: &'s UnfinishedMessage,
+    ) -> Self {
         let now = Instant::now();
         Self {
             socket,
+            unfinished,
+            admitted: watch::Sender::new(None),
             initialised: false,
             operations: SelectAll::new(),
             open: HashMap::new(),
@@ -163,6 +195,13 @@ impl<'s, S: Socket, O: OperationSource> WebSocketSession<'s, S, O> {
         self.clock.heard = now;
         self.clock.pinged = false;
         self.read_from = self.rate.count(now);
+        // Control frames come between the frames of a message.
+        match &message {
+            Message::Ping(payload) | Message::Pong(payload) => {
+                self.unfinished.control_frame(payload.len());
+            }
+            _ => self.unfinished.finished(),
+        }
         match message {
             Message::Text(text) => {
                 let text = Bytes::from(text);
@@ -220,8 +259,11 @@ impl<'s, S: Socket, O: OperationSource> WebSocketSession<'s, S, O> {
             (None, Some(caller)) => Ok(caller),
             (None, None) => access.anonymous(),
         };
-        self.options.caller = Some(caller.map_err(|error| forbidden(&error))?);
+        let caller = caller.map_err(|error| forbidden(&error))?;
+        self.admitted.send_replace(Some(caller.clone()));
+        self.options.caller = Some(caller);
         self.initialised = true;
+        self.unfinished.initialised();
         let now = Instant::now();
         self.clock.idle_since = now;
         self.clock.at = now + self.interval();
@@ -291,7 +333,7 @@ impl<'s, S: Socket, O: OperationSource> WebSocketSession<'s, S, O> {
                 self.open.remove(&id);
                 self.ended();
             }
-            let _held = held(&self.options.pool, &output);
+            let output = held(&self.options.pool, output);
             fed += self.feed(outgoing::of_operation(&id, output)).await?;
             // The future is not waited for, so that what it would wake is polled again anyway.
             next = match fed {
@@ -337,10 +379,6 @@ impl<'s, S: Socket, O: OperationSource> WebSocketSession<'s, S, O> {
             );
             return Err(Closing::with(Closing::INIT_TIMEOUT, &reason));
         }
-        if let Some(caller) = &self.options.caller {
-            let renewed = self.options.access.renewed(caller);
-            renewed.map_err(|error| forbidden(&error))?;
-        }
         let now = Instant::now();
         let idle_time = self.options.bounds.idle_time;
         if self.open.is_empty() && now >= self.clock.idle_since + idle_time {
@@ -373,7 +411,8 @@ impl<'s, S: Socket, O: OperationSource> WebSocketSession<'s, S, O> {
     }
 
     fn failed(&self, error: &SocketError) -> Closing {
-        Closing::after(error, self.options.bounds.message_bytes)
+        let refused = self.unfinished.refused();
+        refused.unwrap_or_else(|| Closing::after(error, self.options.bounds.message_bytes))
     }
 }
 
@@ -388,11 +427,11 @@ async fn next_message<S: Socket>(
     socket.next().await
 }
 
-/// Counts a large response that no other stream shares as held.
-fn held(pool: &Pool, output: &OperationOutput) -> Option<Share> {
+/// Counts a response that no other stream shares as held until it is written.
+fn held(pool: &Pool, output: OperationOutput) -> OperationOutput {
     match output {
-        OperationOutput::Next(json) => held_by_stream(pool, json),
-        _ => None,
+        OperationOutput::Next(json) => OperationOutput::Next(response_body::held(json, pool)),
+        other => other,
     }
 }
 

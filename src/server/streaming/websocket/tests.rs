@@ -15,6 +15,7 @@ use tokio_tungstenite::tungstenite::protocol::{Role, WebSocketConfig};
 
 use super::closing::Closing;
 use super::session::{self, SessionOptions};
+use super::unfinished_message::UnfinishedMessage;
 use crate::budget::Pool;
 use crate::graphql::Methods;
 use crate::limits::Bounds;
@@ -47,9 +48,10 @@ async fn connect(access: Access, bounds: Bounds) -> TestClient {
         pool: Pool::new(1 << 20),
     };
     let open = streams.open();
+    let unfinished = UnfinishedMessage::new(options.pool.share());
     let served = tokio::spawn(async move {
         let server = WebSocketStream::from_raw_socket(there, Role::Server, Some(config));
-        session::serve(&mut server.await, options, open).await
+        session::serve(&mut server.await, options, &unfinished, open).await
     });
     TestClient {
         socket: WebSocketStream::from_raw_socket(here, Role::Client, None).await,

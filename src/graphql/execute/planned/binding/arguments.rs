@@ -1,0 +1,251 @@
+//! The arguments and conditions of planned fields, with the variables of one request.
+//!
+//! A variable without a value, as an argument, leaves the argument out, so it takes its default. In a
+//! list it is null, and in an object it leaves the member out (GraphQL specification, 6.4.1 Coercing
+//! Field Arguments).
+
+use std::borrow::Cow;
+
+use async_graphql::indexmap::IndexMap;
+use async_graphql::{Name, Value};
+use async_graphql_value::Value as Input;
+
+use super::bound::ChildrenRequest;
+use crate::document::path::Path;
+use crate::error::{Error, Result};
+use crate::graphql::objects::aggregation::AggregateRequest;
+use crate::graphql::objects::documents::DocumentsRequest;
+use crate::graphql::prepare::plan::{
+    Field, FieldCondition, Flag, Paths, PlannedField, Selection, Where,
+};
+use crate::graphql::scalars::types::{
+    JsonPath, SegmentScalar, check_listed_paths, parsed, path_of,
+};
+use crate::graphql::variables::coerced::Coerced;
+
+/// Reads arguments with these variables.
+#[derive(Clone, Copy)]
+pub(crate) struct PlanArguments<'p>(pub(crate) &'p Coerced);
+
+impl<'p> PlanArguments<'p> {
+    /// Whether a field is included, here and not at an earlier place.
+    pub(crate) fn is_there(self, selected: &PlannedField) -> bool {
+        let earlier = &selected.earlier;
+        self.hold(&selected.conditions) && !earlier.iter().any(|earlier| self.hold(earlier))
+    }
+
+    /// Whether all conditions hold. A variable without a value is false.
+    fn hold(self, conditions: &[FieldCondition]) -> bool {
+        conditions.iter().all(|FieldCondition { flag, is }| {
+            let flag = match flag {
+                Flag::Fixed(flag) => *flag,
+                Flag::Variable(name) => self.variable(name) == Some(&Value::Boolean(true)),
+            };
+            flag == *is
+        })
+    }
+
+    /// The fields of a selection that are included.
+    pub(crate) fn included(self, selection: &Selection) -> impl Iterator<Item = &PlannedField> {
+        let included = selection.0.iter();
+        included.filter(move |selected| self.is_there(selected))
+    }
+
+    /// The number of selected fields, at every level.
+    pub(crate) fn fields(self, selection: &Selection) -> usize {
+        let each = self.included(selection);
+        let each = each.map(|selected| match &selected.field {
+            Field::Subdocument(_, below)
+            | Field::Whole(below)
+            | Field::Select(_, below)
+            | Field::Children(_, below)
+            | Field::Nodes(below)
+            | Field::Edges(below)
+            | Field::Node(below)
+            | Field::AboutPage(below)
+            | Field::Indexes(below) => 1 + self.fields(below),
+            _ => 1,
+        });
+        each.sum()
+    }
+
+    /// # Errors
+    /// `INVALID_PATH`: the argument is not a path.
+    pub(crate) fn path(self, path: &'p Where) -> Result<Cow<'p, Path>> {
+        match path {
+            Where::Fixed(path) => Ok(Cow::Borrowed(path)),
+            Where::Given(given) => {
+                let given = self.value(given);
+                given
+                    .map_or_else(|| Ok(Path::default()), |given| path_of(&given))
+                    .map(Cow::Owned)
+            }
+        }
+    }
+
+    /// The paths in a list.
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`: the list is too long. `INVALID_PATH`: an element is not a path.
+    pub(crate) fn paths(self, paths: &'p Paths) -> Result<Vec<Cow<'p, Path>>> {
+        match paths {
+            Paths::Listed(listed) => {
+                check_listed_paths(listed.len())?;
+                listed.iter().map(|path| self.path(path)).collect()
+            }
+            Paths::Variable(name) => {
+                let listed = match self.variable(name) {
+                    Some(Value::List(listed)) => &listed[..],
+                    Some(single) => std::slice::from_ref(single),
+                    None => &[],
+                };
+                check_listed_paths(listed.len())?;
+                listed
+                    .iter()
+                    .map(|path| path_of(path).map(Cow::Owned))
+                    .collect()
+            }
+        }
+    }
+
+    /// # Errors
+    /// `BAD_USER_INPUT`: the argument is not a string.
+    pub(crate) fn string(self, argument: &'p Input) -> Result<Cow<'p, str>> {
+        match argument {
+            Input::String(text) => Ok(Cow::Borrowed(text)),
+            Input::Variable(name) => match self.variable(name) {
+                Some(Value::String(text)) => Ok(Cow::Borrowed(text)),
+                given => parsed(given.cloned()).map(Cow::Owned),
+            },
+            _ => parsed(self.value(argument)).map(Cow::Owned),
+        }
+    }
+
+    /// The text of an argument of the type `ID`.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the argument is neither a string nor an integer.
+    pub(crate) fn id(self, argument: &'p Input) -> Result<Cow<'p, str>> {
+        let text = match argument {
+            Input::String(text) => Some(Cow::Borrowed(&**text)),
+            Input::Number(number) => number.as_i64().map(|number| Cow::Owned(number.to_string())),
+            Input::Variable(name) => self.variable(name).and_then(id),
+            _ => None,
+        };
+        text.map_or_else(
+            || {
+                let id: async_graphql::ID = parsed(self.value(argument))?;
+                Ok(Cow::Owned(id.0))
+            },
+            Ok,
+        )
+    }
+
+    /// The request of a field `documents`.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: an argument does not have its type.
+    pub(crate) fn documents(self, arguments: &[(Name, Input)]) -> Result<DocumentsRequest> {
+        let mut request = DocumentsRequest::default();
+        for (name, argument) in self.given(arguments) {
+            request.set(name, argument)?;
+        }
+        Ok(request)
+    }
+
+    /// The request of a field `aggregate`.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: an argument does not have its type.
+    pub(crate) fn aggregate(self, arguments: &[(Name, Input)]) -> Result<AggregateRequest> {
+        let mut request = AggregateRequest::default();
+        for (name, argument) in self.given(arguments) {
+            request.set(name, argument)?;
+        }
+        Ok(request)
+    }
+
+    /// The request of a field `children`.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: an argument does not have its type.
+    pub(crate) fn children(self, arguments: &[(Name, Input)]) -> Result<ChildrenRequest> {
+        let mut request = ChildrenRequest::default();
+        for (name, argument) in self.given(arguments) {
+            let argument = Some(argument);
+            let segment = |argument| {
+                let given: Option<SegmentScalar> = parsed(argument)?;
+                Ok::<_, Error>(given.map(|SegmentScalar(segment)| segment))
+            };
+            let (page, within) = (&mut request.page, &mut request.within);
+            match name {
+                "first" => page.first = parsed(argument)?,
+                "after" => page.after = parsed(argument)?,
+                "last" => page.last = parsed(argument)?,
+                "before" => page.before = parsed(argument)?,
+                "prefix" => within.prefix = parsed(argument)?,
+                "from" => within.from = segment(argument)?,
+                "to" => within.to = segment(argument)?,
+                _ => {}
+            }
+        }
+        Ok(request)
+    }
+
+    /// The JSONPath in an argument.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the argument is not a string.
+    pub(crate) fn json_path(self, argument: &'p Input) -> Result<Cow<'p, str>> {
+        if let Input::String(text) = argument {
+            return Ok(Cow::Borrowed(text));
+        }
+        let JsonPath(text) = parsed(self.value(argument))?;
+        Ok(Cow::Owned(text))
+    }
+
+    /// The arguments that are given, with their values.
+    fn given<'a>(
+        self,
+        arguments: &'a [(Name, Input)],
+    ) -> impl Iterator<Item = (&'a str, Value)> + use<'a, 'p> {
+        let given = arguments.iter();
+        given.filter_map(move |(name, argument)| Some((name.as_str(), self.value(argument)?)))
+    }
+
+    /// The value of an argument. None if it is a variable without a value.
+    pub(crate) fn value(self, argument: &Input) -> Option<Value> {
+        Some(match argument {
+            Input::Variable(name) => self.variable(name)?.clone(),
+            Input::Null => Value::Null,
+            Input::Number(number) => Value::Number(number.clone()),
+            Input::String(text) => Value::String(text.clone()),
+            Input::Boolean(value) => Value::Boolean(*value),
+            Input::Binary(bytes) => Value::Binary(bytes.clone()),
+            Input::Enum(name) => Value::Enum(name.clone()),
+            Input::List(elements) => {
+                let elements = elements.iter();
+                let elements = elements.map(|element| self.value(element).unwrap_or(Value::Null));
+                Value::List(elements.collect())
+            }
+            Input::Object(members) => {
+                let members = members.iter();
+                let members =
+                    members.filter_map(|(name, member)| Some((name.clone(), self.value(member)?)));
+                Value::Object(members.collect::<IndexMap<_, _>>())
+            }
+        })
+    }
+
+    fn variable(self, name: &Name) -> Option<&'p Value> {
+        self.0.values.get(name)
+    }
+}
+
+fn id(value: &Value) -> Option<Cow<'_, str>> {
+    match value {
+        Value::String(text) => Some(Cow::Borrowed(text)),
+        Value::Number(number) => Some(Cow::Owned(number.as_i64()?.to_string())),
+        _ => None,
+    }
+}

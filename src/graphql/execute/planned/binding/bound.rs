@@ -1,0 +1,339 @@
+//! What a bound plan consists of: documents, scopes with their reads and lookups, and the steps that
+//! write the response.
+
+use std::borrow::Cow;
+
+use async_graphql::Name;
+use async_graphql_value::Value as Input;
+
+use crate::database::{BorrowedRequest, ChildBounds, DocumentKey, Extent, ReadRequest};
+use crate::document::jsonpath::Query;
+use crate::document::path::Path;
+use crate::error::Error;
+use crate::graphql::objects::aggregation::AggregatedValues;
+use crate::graphql::objects::field_reads::FieldReads;
+use crate::graphql::objects::page::AskedPage;
+use crate::graphql::prepare::plan::{ElementField, PageField, PlannedField, ValuesField};
+
+/// A plan that is bound to the variables of one request.
+pub(crate) struct Bound<'p> {
+    pub(crate) documents: Vec<Cow<'p, DocumentKey>>,
+    /// The first scope is the root.
+    pub(crate) scopes: Vec<Scope<'p>>,
+    pub(crate) lookups: Vec<Lookup<'p>>,
+    pub(crate) steps: Vec<ResponseStep<'p>>,
+    pub(crate) positions: Vec<ResponsePosition<'p>>,
+}
+
+/// The number of the root in [`Bound::scopes`].
+pub(crate) const ROOT: usize = 0;
+
+/// What is read for the root of the response, or for one element of a lookup.
+#[derive(Default)]
+pub(crate) struct Scope<'p> {
+    /// In the elements of a page of documents, and in children, the number of a document is
+    /// meaningless. Paths begin at the element.
+    pub(crate) reads: BoundReads<'p>,
+    /// The numbers of the lookups that are made for each element.
+    pub(crate) lookups: Vec<usize>,
+    /// The number of fields that are selected for one element.
+    pub(crate) fields: usize,
+    /// Whether a step or a lookup needs the stored pairs of the reads.
+    pub(crate) needs_pairs: bool,
+}
+
+/// Reads from the documents with these numbers.
+pub(crate) type BoundReads<'p> = FieldReads<usize, Cow<'p, Path>>;
+
+/// A part of the response that is found after the reads of its scope: a list of unknown length, or a
+/// length.
+pub(crate) struct Lookup<'p> {
+    pub(crate) of: LookupOf<'p>,
+    /// The number of the position of the field.
+    pub(crate) position: usize,
+    /// The scope for whose elements it is made.
+    pub(crate) scope: usize,
+    /// Its number among the lookups of that scope.
+    pub(crate) number: usize,
+    /// The scope of its elements. None for a length.
+    pub(crate) elements: Option<usize>,
+    /// Whether the total number of documents is selected.
+    pub(crate) total: bool,
+}
+
+pub(crate) enum LookupOf<'p> {
+    /// The page of documents that a field `documents` with these arguments returns.
+    Documents(&'p [(Name, Input)]),
+    /// The parts that a JSONPath query selects in a value.
+    Selected(SelectedParts<'p>),
+    /// The page of the children of a value that a field `children` with these arguments returns.
+    Children {
+        of: ValueAt<'p>,
+        arguments: &'p [(Name, Input)],
+        request: ChildrenRequest,
+    },
+    /// The length of a value.
+    Length {
+        of: ValueAt<'p>,
+        /// The read of the first pair, which has the kind.
+        first: ReadAt,
+        /// The read of the last pair, which has the length of an array.
+        last: ReadAt,
+    },
+    /// The groups that a field `aggregate` with these arguments returns.
+    Groups {
+        arguments: &'p [(Name, Input)],
+        values: AggregatedValues,
+    },
+    /// The position in the change log of the version that is read.
+    ChangesCursor,
+    Collections,
+    /// The indexes of the collections that this scope has.
+    Indexes(usize),
+}
+
+impl LookupOf<'_> {
+    /// Whether one lookup serves both fields. Each page of documents has a plan of its own, which says
+    /// what was read for its selection.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Selected(selected), Self::Selected(other)) => selected == other,
+            (Self::Length { of, .. }, Self::Length { of: other, .. }) => of == other,
+            (
+                Self::Children { of, arguments, .. },
+                Self::Children {
+                    of: other,
+                    arguments: given,
+                    ..
+                },
+            ) => of == other && arguments == given,
+            (
+                Self::Groups { arguments, .. },
+                Self::Groups {
+                    arguments: other, ..
+                },
+            ) => arguments == other,
+            (Self::ChangesCursor, Self::ChangesCursor) | (Self::Collections, Self::Collections) => {
+                true
+            }
+            (Self::Indexes(scope), Self::Indexes(other)) => scope == other,
+            _ => false,
+        }
+    }
+}
+
+/// The arguments of a field `children`.
+#[derive(Clone, Default)]
+pub(crate) struct ChildrenRequest {
+    pub(crate) page: AskedPage,
+    pub(crate) within: ChildBounds,
+}
+
+/// A value that lookups are below.
+#[derive(Clone, PartialEq)]
+pub(crate) struct ValueAt<'p> {
+    pub(crate) document: DocumentAt,
+    /// The path in the element of the scope.
+    pub(crate) path: Cow<'p, Path>,
+    /// The read that finds its place. None for a whole document.
+    pub(crate) read: Option<ReadAt>,
+}
+
+/// The parts that a JSONPath query selects in a value.
+pub(crate) struct SelectedParts<'p> {
+    pub(crate) of: ValueAt<'p>,
+    pub(crate) query: Cow<'p, str>,
+    /// The query, without compiled regular expressions. None if it is invalid or long.
+    pub(crate) parsed: Option<Query>,
+    /// What the query reads first: the number and the extent of each read of the scope. None if it
+    /// is not read ahead.
+    pub(crate) reads: Option<Vec<(usize, Extent)>>,
+}
+
+/// Two are the same if they select the same in the same value.
+impl PartialEq for SelectedParts<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.of == other.of && self.query == other.query
+    }
+}
+
+/// A read: its scope, and its number in the scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ReadAt {
+    pub(crate) scope: usize,
+    pub(crate) read: usize,
+}
+
+/// A document: its number in [`Bound::documents`], or the document of the current element of a scope.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DocumentAt {
+    Bound(usize),
+    Element(usize),
+}
+
+impl DocumentAt {
+    /// Whether a read of the document with this number is of this document. Elements have one.
+    pub(crate) fn is(self, bound: usize) -> bool {
+        match self {
+            Self::Bound(number) => number == bound,
+            Self::Element(_) => true,
+        }
+    }
+}
+
+impl Bound<'_> {
+    /// Whether a position is that of a root field, or of an element of one.
+    pub(crate) fn is_of_root(&self, position: usize) -> bool {
+        let ResponsePosition { around, is } = self.positions[position];
+        match is {
+            PositionKind::Element(_) => around.is_some_and(|field| self.is_of_root(field)),
+            PositionKind::Field(_) => around.is_none(),
+            PositionKind::CurrentElement(_) => false,
+        }
+    }
+
+    /// Whether a field that cannot be null can fail after something was written.
+    pub(crate) fn can_fail(&self) -> bool {
+        let is_page = |lookup: &Lookup<'_>| matches!(lookup.of, LookupOf::Documents(_));
+        let fails = |step: &ResponseStep<'_>| {
+            matches!(step, ResponseStep::Kind { .. } | ResponseStep::Fail { .. })
+        };
+        !self.lookups.iter().all(is_page) || self.steps.iter().any(fails)
+    }
+
+    /// All reads that are known before anything is found, in the order of their numbers.
+    pub(crate) fn requested(&self) -> Vec<BorrowedRequest<'_>> {
+        let requested = self.scopes[ROOT].reads.0.iter().map(|read| {
+            let document = match read {
+                ReadRequest::Value(document, ..)
+                | ReadRequest::Remainder(document, ..)
+                | ReadRequest::Version(document) => document,
+            };
+            request(read, &self.documents[*document])
+        });
+        requested.collect()
+    }
+}
+
+/// The request for a bound read of a document.
+pub(crate) fn request<'r>(
+    read: &'r ReadRequest<usize, Cow<'_, Path>>,
+    document: &'r DocumentKey,
+) -> BorrowedRequest<'r> {
+    match read {
+        ReadRequest::Value(_, path, extent) => ReadRequest::Value(document, &**path, *extent),
+        ReadRequest::Remainder(_, path, omitted) => {
+            ReadRequest::Remainder(document, &**path, &**omitted)
+        }
+        ReadRequest::Version(_) => ReadRequest::Version(document),
+    }
+}
+
+/// A step of writing the response. It refers to reads and positions by number.
+#[derive(Debug)]
+pub(crate) enum ResponseStep<'p> {
+    Text(&'p [u8]),
+    /// Begins the object for a place. If nothing is stored there, writes null and continues with
+    /// the step `end`.
+    Open {
+        read: ReadAt,
+        position: usize,
+        end: usize,
+    },
+    Value {
+        read: ReadAt,
+        position: usize,
+    },
+    /// The value at the place with this many segments below the element of the scope, with only the
+    /// parts that were read.
+    Picked {
+        scope: usize,
+        reads: Vec<usize>,
+        above: usize,
+        position: usize,
+    },
+    /// The value that was read without this many parts.
+    Remainder {
+        read: ReadAt,
+        omitted: usize,
+        position: usize,
+    },
+    /// Begins a list of this many values.
+    List(usize),
+    /// Fails if the lookup with this number has failed. What it found cannot be null.
+    Found {
+        lookup: usize,
+        position: usize,
+    },
+    /// Writes the list that the lookup with this number found. The steps of one element follow, up
+    /// to the step `end`.
+    Elements {
+        lookup: usize,
+        end: usize,
+    },
+    /// The length that the lookup with this number found.
+    Length {
+        lookup: usize,
+        position: usize,
+    },
+    /// Fails the field at this position.
+    Fail {
+        error: Box<Error>,
+        position: usize,
+        nullable: bool,
+    },
+    /// The text that the lookup with this number found.
+    FoundText {
+        lookup: usize,
+        position: usize,
+    },
+    /// The text of the subgraph schema, as JSON.
+    Sdl,
+    /// A field of the current element of this scope.
+    OfElement(usize, ElementField),
+    /// An aggregate of the values with this number in the current group of this scope.
+    OfValues {
+        scope: usize,
+        field: ValuesField,
+        number: usize,
+    },
+    /// The cursor of the current element of this scope.
+    Cursor(usize),
+    /// A field of the page that the lookup with this number found.
+    OfPage(usize, PageField),
+    Version {
+        read: ReadAt,
+        position: usize,
+    },
+    Kind {
+        read: ReadAt,
+        position: usize,
+    },
+    Path(ReadAt),
+    /// The id, key or collection of a document. They can be long, so they are written from the
+    /// document for each field that selects them.
+    DocumentId(DocumentAt),
+    Key(DocumentAt),
+    Collection(DocumentAt),
+    /// The id of the place that the read found.
+    SubdocumentId {
+        document: DocumentAt,
+        read: ReadAt,
+    },
+}
+
+/// A position in the response.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct ResponsePosition<'p> {
+    /// The number of the enclosing position.
+    pub(crate) around: Option<usize>,
+    pub(crate) is: PositionKind<'p>,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum PositionKind<'p> {
+    Field(&'p PlannedField),
+    Element(usize),
+    /// The current element of a scope.
+    CurrentElement(usize),
+}

@@ -1,0 +1,149 @@
+//! Writes the fields that are known when a lookup has found something.
+
+use crate::database::State;
+use crate::database::query::{Aggregation, ValueSummary};
+use crate::document::json::write_string;
+use crate::document::leaf::Leaf;
+use crate::graphql::execute::planned::finding::children::FoundChildren;
+use crate::graphql::execute::planned::finding::element::NULL;
+use crate::graphql::execute::planned::finding::found::Found;
+use crate::graphql::execute::planned::finding::page::FoundPage;
+use crate::graphql::prepare::plan::{ElementField, PageField, ValuesField};
+
+/// Writes a field of a page of documents.
+pub(super) fn of_page(out: &mut Vec<u8>, page: &FoundPage, field: PageField) {
+    let (info, plan) = (&page.page_info, &page.plan);
+    match field {
+        PageField::TotalCount => number(out, page.total_count()),
+        PageField::HasNextPage => boolean(out, info.has_next_page),
+        PageField::HasPreviousPage => boolean(out, info.has_previous_page),
+        PageField::StartCursor => string(out, info.start_cursor.as_ref().map(|text| &*text.0)),
+        PageField::EndCursor => string(out, info.end_cursor.as_ref().map(|text| &*text.0)),
+        PageField::Index => string(out, plan.index.as_ref().map(|text| &*text.0)),
+        PageField::Partial => boolean(out, plan.partial),
+        PageField::Scanned => number(out, Some(plan.scanned)),
+        PageField::Examined => number(out, Some(plan.examined)),
+        PageField::Covered => boolean(out, plan.covered),
+        PageField::Returned => number(out, Some(plan.returned)),
+        PageField::TotalCountReason => string(out, plan.total_count_reason),
+        PageField::GroupCount => out.extend_from_slice(NULL),
+    }
+}
+
+/// Writes a field of a page of children.
+pub(super) fn of_children(out: &mut Vec<u8>, page: &FoundChildren, field: PageField) {
+    let cursor = |child: Option<usize>| child.and_then(|child| page.cursor(child));
+    match field {
+        PageField::HasNextPage => boolean(out, page.has_next_page),
+        PageField::HasPreviousPage => boolean(out, page.has_previous_page),
+        PageField::StartCursor => string(out, cursor(Some(0)).as_deref()),
+        PageField::EndCursor => string(out, cursor(page.page.len().checked_sub(1)).as_deref()),
+        _ => out.extend_from_slice(NULL),
+    }
+}
+
+fn boolean(out: &mut Vec<u8>, value: bool) {
+    out.extend_from_slice(if value { b"true" } else { b"false" });
+}
+
+pub(super) fn number(out: &mut Vec<u8>, value: Option<impl itoa::Integer>) {
+    match value {
+        Some(value) => out.extend_from_slice(itoa::Buffer::new().format(value).as_bytes()),
+        None => out.extend_from_slice(NULL),
+    }
+}
+
+pub(super) fn string(out: &mut Vec<u8>, value: Option<&str>) {
+    match value {
+        Some(value) => write_string(out, value),
+        None => out.extend_from_slice(NULL),
+    }
+}
+
+/// Writes a field of an aggregation or of its plan.
+pub(super) fn of_aggregation(out: &mut Vec<u8>, found: &Aggregation, field: PageField) {
+    let index = found.index.as_ref();
+    match field {
+        PageField::GroupCount => number(out, Some(found.group_count)),
+        PageField::Index => string(out, index.map(|index| &*index.names)),
+        PageField::Partial => boolean(out, index.is_some_and(|index| index.partial)),
+        PageField::Scanned => number(out, Some(found.scanned)),
+        PageField::Examined => number(out, Some(found.examined)),
+        PageField::Covered => boolean(out, found.examined == 0),
+        _ => out.extend_from_slice(NULL),
+    }
+}
+
+/// Writes an aggregate of the values of a group.
+pub(super) fn of_values(out: &mut Vec<u8>, values: &ValueSummary, field: ValuesField) {
+    let leaf = match field {
+        ValuesField::Sum => values.sum(),
+        ValuesField::Average => values.average(),
+        ValuesField::Min => values.least(),
+        ValuesField::Max => values.greatest(),
+    };
+    leaf.unwrap_or(Leaf::Null).write_json(out);
+}
+
+/// Writes a field of a group, a collection or an index. None if the element has no such field.
+pub(super) fn of_element(
+    out: &mut Vec<u8>,
+    found: &Found<'_>,
+    element: usize,
+    field: ElementField,
+) -> Option<()> {
+    match found {
+        Found::Groups(found) => {
+            let group = found.groups.get(element)?;
+            match field {
+                ElementField::GroupKey => {
+                    out.push(b'[');
+                    out.extend_from_slice(group.key.join(",").as_bytes());
+                    out.push(b']');
+                }
+                ElementField::GroupCount => number(out, Some(group.count)),
+                _ => return None,
+            }
+        }
+        Found::Collections(found) => {
+            let collection = found.get(element)?;
+            match field {
+                ElementField::CollectionName => write_string(out, &collection.name),
+                ElementField::CollectionCount => number(out, Some(collection.count)),
+                _ => return None,
+            }
+        }
+        Found::Indexes(found) => return of_index(out, found.get(element)?, field),
+        _ => return None,
+    }
+    Some(())
+}
+
+fn of_index(out: &mut Vec<u8>, index: &crate::database::Index, field: ElementField) -> Option<()> {
+    match field {
+        ElementField::IndexName => write_string(out, &index.name),
+        ElementField::IndexOn => {
+            out.push(b'[');
+            for (at, path) in index.on.iter().enumerate() {
+                if at > 0 {
+                    out.push(b',');
+                }
+                write_string(out, path.text());
+            }
+            out.push(b']');
+        }
+        ElementField::IndexUnique => boolean(out, index.unique),
+        ElementField::IndexWhere => match &index.filter {
+            Some(filter) => out.extend_from_slice(filter.json().as_bytes()),
+            None => out.extend_from_slice(NULL),
+        },
+        ElementField::IndexState => out.extend_from_slice(match index.state {
+            State::Building => b"\"BUILDING\"",
+            State::Ready => b"\"READY\"",
+            State::Failed => b"\"FAILED\"",
+        }),
+        ElementField::IndexError => string(out, index.error.as_deref()),
+        _ => return None,
+    }
+    Some(())
+}

@@ -1,0 +1,388 @@
+//! Where the steps of a response find what was read: for the root, and for one element of a lookup.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use super::found::Found;
+use super::page::{ElementAnswers, FoundPage};
+use crate::database::{
+    Answer, DocumentKey, Extent, Loaded, PickedPart, ReadRequest, Remainder, Value, write_picked,
+};
+use crate::document::json::write_string;
+use crate::document::path::{Path, Place};
+use crate::error::Result;
+use crate::graphql::context::request_budget::RequestBudget;
+use crate::graphql::context::session::mismatch;
+use crate::graphql::execute::planned::binding::bound::{Bound, BoundReads, ValueAt};
+use crate::graphql::objects::document::JsonKind;
+
+pub(crate) const NULL: &[u8] = b"null";
+
+/// An element of a scope.
+pub(crate) struct Element<'a> {
+    pub(crate) scope: usize,
+    /// The document of an element of a page.
+    pub(crate) document: Option<&'a DocumentKey>,
+    source: ReadSource<'a>,
+}
+
+/// Where the data of reads is.
+enum ReadSource<'a> {
+    /// The reads of the request from the number `first` on.
+    Loaded {
+        loaded: &'a Loaded<'a>,
+        first: usize,
+    },
+    /// The values of index entries, from the number `first` on.
+    Entries { page: &'a FoundPage, first: usize },
+    /// The values of index entries as they are stored, from the number `first` on.
+    Values {
+        values: &'a [Option<Value>],
+        first: usize,
+    },
+    /// A whole value, and the reads below it: a child, or the part that a JSONPath query selected.
+    Whole {
+        part: Cow<'a, Value>,
+        reads: &'a BoundReads<'a>,
+    },
+    /// A child of which only the beginning was read, and the answers to the reads below it.
+    Begun {
+        place: &'a Place,
+        answers: &'a [Result<Answer>],
+    },
+    /// An element without reads: a group, a collection or an index.
+    Found,
+}
+
+/// What the reads of an element have of a value.
+pub(crate) enum ContainedValue {
+    /// The value, or that nothing is stored at its place.
+    Known(Option<Value>),
+    NotRead,
+}
+
+impl<'a> Element<'a> {
+    /// The root.
+    pub(crate) fn root(loaded: &'a Loaded<'a>) -> Self {
+        Self {
+            scope: crate::graphql::execute::planned::binding::bound::ROOT,
+            document: None,
+            source: ReadSource::Loaded { loaded, first: 0 },
+        }
+    }
+
+    /// An element of what a lookup found. `scope` is that of the elements.
+    pub(crate) fn of(
+        bound: &'a Bound<'a>,
+        scope: usize,
+        loaded: &'a Loaded<'a>,
+        found: &'a Found<'a>,
+        element: usize,
+    ) -> Result<Self> {
+        let reads = &bound.scopes[scope].reads;
+        let first = element * reads.0.len();
+        let mut document = None;
+        let source = match found {
+            Found::Root => return Ok(Self::root(loaded)),
+            Found::Page(page) => {
+                document = page.documents.get(element).map(|document| &**document);
+                match &page.answers {
+                    ElementAnswers::Reads(of_page) => ReadSource::Loaded {
+                        loaded,
+                        first: of_page + first,
+                    },
+                    ElementAnswers::Entries(_) => ReadSource::Entries { page, first },
+                    ElementAnswers::Values(values) => ReadSource::Values { values, first },
+                }
+            }
+            Found::Selected(selection) => {
+                let node = selection.nodes().get(element).ok_or_else(mismatch)?;
+                let part = selection.value(node).ok_or_else(mismatch)?;
+                let part = Cow::Owned(part);
+                ReadSource::Whole { part, reads }
+            }
+            Found::Children(found) => {
+                let part = &found.page.get(element).ok_or_else(mismatch)?.part;
+                if part.is_whole() {
+                    let part = Cow::Borrowed(part);
+                    ReadSource::Whole { part, reads }
+                } else {
+                    ReadSource::Begun {
+                        place: &part.place,
+                        answers: found.answers(element, reads.0.len())?,
+                    }
+                }
+            }
+            Found::Groups(_) | Found::Collections(_) | Found::Indexes(_) => ReadSource::Found,
+            Found::Length(_) | Found::Text(_) | Found::Nothing => return Err(mismatch()),
+        };
+        Ok(Self {
+            scope,
+            document,
+            source,
+        })
+    }
+
+    /// The place of a child or a selected part, at which the paths of its reads begin. None if they
+    /// begin at the root of a document.
+    pub(crate) fn base(&self) -> Option<&Place> {
+        match &self.source {
+            ReadSource::Begun { place, .. } => Some(place),
+            ReadSource::Whole { part, .. } => Some(&part.place),
+            _ => None,
+        }
+    }
+
+    /// The value at a path in the document of `of`, if a read has the whole of it. The path begins at
+    /// the element.
+    pub(crate) fn contained(
+        &self,
+        reads: &BoundReads<'_>,
+        of: &ValueAt<'_>,
+        path: &Path,
+        document: &Arc<DocumentKey>,
+    ) -> Result<ContainedValue> {
+        if let ReadSource::Whole { part, .. } = &self.source {
+            return Ok(ContainedValue::Known(part.at(path)));
+        }
+        for (number, read) in reads.0.iter().enumerate() {
+            if let ReadRequest::Value(bound, at, Extent::Whole) = read
+                && of.document.is(*bound)
+                && let Some(below) = path.below(at)
+            {
+                let whole = self.part(number, document)?;
+                let value = whole.and_then(|whole| whole.at(&below));
+                return Ok(ContainedValue::Known(value));
+            }
+        }
+        Ok(ContainedValue::NotRead)
+    }
+
+    /// The value that a read found. None if nothing is stored there.
+    pub(crate) fn part(&self, read: usize, document: &Arc<DocumentKey>) -> Result<Option<Value>> {
+        match &self.source {
+            ReadSource::Loaded { loaded, first } => loaded.part(first + read, document),
+            ReadSource::Entries { .. } | ReadSource::Found => Err(mismatch()),
+            ReadSource::Values { values, first } => {
+                Ok(values.get(first + read).ok_or_else(mismatch)?.clone())
+            }
+            ReadSource::Begun { answers, .. } => Ok(value_in(answers, read)?.cloned()),
+            ReadSource::Whole { part, reads } => {
+                Ok(part_at(part, reads, read)?.map(Cow::into_owned))
+            }
+        }
+    }
+
+    /// The kind of the value that a read found; none if nothing is stored there.
+    pub(crate) fn kind(&self, read: usize) -> Result<Option<JsonKind>> {
+        let kind = match &self.source {
+            ReadSource::Loaded { loaded, first } => {
+                let slice = loaded.slice(first + read)?;
+                slice.map(|slice| slice.kind()).transpose()?
+            }
+            ReadSource::Entries { .. } | ReadSource::Found => return Err(mismatch()),
+            ReadSource::Values { values, first } => {
+                let value = values.get(first + read).ok_or_else(mismatch)?.as_ref();
+                value.map(Value::kind).transpose()?
+            }
+            ReadSource::Begun { answers, .. } => {
+                value_in(answers, read)?.map(Value::kind).transpose()?
+            }
+            ReadSource::Whole { part, reads } => {
+                let part = part_at(part, reads, read)?;
+                part.map(|part| part.kind()).transpose()?
+            }
+        };
+        Ok(kind.map(JsonKind::from))
+    }
+
+    /// The place that a read found. None if nothing is stored there.
+    pub(crate) fn place(&self, read: usize) -> Result<Option<Place>> {
+        Ok(match &self.source {
+            ReadSource::Loaded { loaded, first } => loaded.place(first + read)?,
+            ReadSource::Entries { .. } | ReadSource::Found => return Err(mismatch()),
+            ReadSource::Values { values, first } => {
+                let value = values.get(first + read).ok_or_else(mismatch)?.as_ref();
+                value.map(|value| value.place.clone())
+            }
+            ReadSource::Begun { answers, .. } => {
+                value_in(answers, read)?.map(|value| value.place.clone())
+            }
+            ReadSource::Whole { part, reads } => {
+                part_at(part, reads, read)?.map(|part| part.place.clone())
+            }
+        })
+    }
+
+    /// Writes the version that was read as a JSON string, or null.
+    pub(crate) fn write_version(&self, out: &mut Vec<u8>, read: usize) -> Result<()> {
+        let version = match &self.source {
+            ReadSource::Loaded { loaded, first } => loaded.version(first + read)?,
+            _ => return Err(mismatch()),
+        };
+        match version {
+            Some(version) => write_string(out, &version.to_string()),
+            None => out.extend_from_slice(NULL),
+        }
+        Ok(())
+    }
+
+    /// Writes the value that was read as JSON; null if nothing is stored there.
+    pub(crate) async fn write_value(
+        &self,
+        out: &mut Vec<u8>,
+        read: usize,
+        request_budget: &RequestBudget,
+    ) -> Result<()> {
+        let written = request_budget.budget().response_text();
+        match &self.source {
+            ReadSource::Loaded { loaded, first } => {
+                if let Some(slice) = loaded.slice(first + read)? {
+                    return slice.write_json(out, written).await;
+                }
+            }
+            ReadSource::Entries { page, first } => {
+                let ElementAnswers::Entries(texts) = &page.answers else {
+                    return Err(mismatch());
+                };
+                out.extend_from_slice(texts.get(first + read).ok_or_else(mismatch)?);
+                return Ok(());
+            }
+            ReadSource::Values { values, first } => {
+                if let Some(value) = values.get(first + read).ok_or_else(mismatch)? {
+                    return value.slice().write_json(out, written).await;
+                }
+            }
+            ReadSource::Found => return Err(mismatch()),
+            ReadSource::Begun { answers, .. } => {
+                if let Some(part) = value_in(answers, read)? {
+                    return part.slice().write_json(out, written).await;
+                }
+            }
+            ReadSource::Whole { part, reads } => {
+                if let Some(part) = part_at(part, reads, read)? {
+                    return part.slice().write_json(out, written).await;
+                }
+            }
+        }
+        out.extend_from_slice(NULL);
+        Ok(())
+    }
+
+    /// Writes the value at the place with this many segments, with only the parts that were read;
+    /// null if there are none. In a child and in a selected part, the segments begin there.
+    pub(crate) async fn write_picked(
+        &self,
+        out: &mut Vec<u8>,
+        (reads, above): (&[usize], usize),
+        request_budget: &RequestBudget,
+    ) -> Result<()> {
+        let mut values = Vec::new();
+        let (parts, above) = match &self.source {
+            ReadSource::Loaded { loaded, first } => {
+                let mut parts = Vec::with_capacity(reads.len());
+                for read in reads.iter().map(|read| first + read) {
+                    if let Some(value) = loaded.slice(read)? {
+                        let place = loaded.place(read)?.ok_or_else(mismatch)?;
+                        parts.push(PickedPart { place, value });
+                    }
+                }
+                (parts, above)
+            }
+            ReadSource::Entries { .. } | ReadSource::Found => return Err(mismatch()),
+            ReadSource::Values { values, first } => {
+                let mut parts = Vec::with_capacity(reads.len());
+                for read in reads.iter().map(|read| first + read) {
+                    let value = values.get(read).ok_or_else(mismatch)?;
+                    parts.extend(value.as_ref().map(Value::picked));
+                }
+                (parts, above)
+            }
+            ReadSource::Begun { place, answers } => {
+                let mut parts = Vec::with_capacity(reads.len());
+                for read in reads {
+                    parts.extend(value_in(answers, *read)?.map(Value::picked));
+                }
+                (parts, place.0.len() + above)
+            }
+            ReadSource::Whole { part, reads: bound } => {
+                for read in reads {
+                    values.extend(part_at(part, bound, *read)?);
+                }
+                let parts = values.iter().map(|value| value.picked());
+                (parts.collect(), part.place.0.len() + above)
+            }
+        };
+        if parts.is_empty() {
+            out.extend_from_slice(NULL);
+            return Ok(());
+        }
+        let written = request_budget.budget().response_text();
+        write_picked(parts, above, out, written).await
+    }
+
+    /// Writes the value that was read without its omitted parts; null if nothing remains.
+    pub(crate) async fn write_remainder(
+        &self,
+        out: &mut Vec<u8>,
+        read: usize,
+        request_budget: &RequestBudget,
+    ) -> Result<()> {
+        let remainder = match &self.source {
+            ReadSource::Loaded { loaded, first } => loaded.remainder(first + read)?,
+            ReadSource::Begun { answers, .. } => match answer_in(answers, read)? {
+                Answer::Remainder(remainder) => remainder.clone(),
+                _ => return Err(mismatch()),
+            },
+            ReadSource::Whole { part, reads } => match reads.0.get(read) {
+                Some(ReadRequest::Remainder(_, path, omitted)) => remainder(part, path, omitted),
+                _ => return Err(mismatch()),
+            },
+            ReadSource::Entries { .. } | ReadSource::Values { .. } | ReadSource::Found => {
+                return Err(mismatch());
+            }
+        };
+        let Some(remainder) = remainder else {
+            out.extend_from_slice(NULL);
+            return Ok(());
+        };
+        let written = request_budget.budget().response_text();
+        remainder.write_json(out, written).await
+    }
+}
+
+fn answer_in(answers: &[Result<Answer>], read: usize) -> Result<&Answer> {
+    let answer = answers.get(read).ok_or_else(mismatch)?;
+    answer.as_ref().map_err(Clone::clone)
+}
+
+fn value_in(answers: &[Result<Answer>], read: usize) -> Result<Option<&Value>> {
+    match answer_in(answers, read)? {
+        Answer::Value(value) => Ok(value.as_ref()),
+        Answer::Remainder(_) | Answer::Version(_) => Err(mismatch()),
+    }
+}
+
+/// The value at a path below a whole value, without parts. The paths of the parts begin at the whole
+/// value, too.
+pub(crate) fn remainder(whole: &Value, path: &Path, omitted: &[Path]) -> Option<Remainder> {
+    let part = whole.at(path)?;
+    let omitted = omitted.iter().filter_map(|omitted| omitted.below(path));
+    let omitted: Vec<Path> = omitted.collect();
+    part.without(&omitted)
+}
+
+/// What a read finds in a whole value.
+fn part_at<'v>(
+    part: &'v Value,
+    reads: &BoundReads<'_>,
+    read: usize,
+) -> Result<Option<Cow<'v, Value>>> {
+    match reads.0.get(read) {
+        Some(ReadRequest::Value(_, path, _)) if path.tokens().is_empty() => {
+            Ok(Some(Cow::Borrowed(part)))
+        }
+        Some(ReadRequest::Value(_, path, _)) => Ok(part.at(path).map(Cow::Owned)),
+        _ => Err(mismatch()),
+    }
+}

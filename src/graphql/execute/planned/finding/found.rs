@@ -1,0 +1,59 @@
+//! What the lookups of a plan found.
+
+use super::children::FoundChildren;
+use super::page::FoundPage;
+use crate::database::{self, QuerySelection, query};
+use crate::error::Result;
+use crate::graphql::execute::planned::binding::bound::{Bound, ROOT};
+
+/// What one lookup found for one element of its scope.
+pub(crate) struct Instance<'a> {
+    /// The element for which the lookup was made: its instance, and its number there.
+    pub(crate) around: (usize, usize),
+    /// The number of the lookup. None for the root, which has one element.
+    pub(crate) lookup: Option<usize>,
+    pub(crate) found: Result<Found<'a>>,
+    /// For each lookup of the elements' scope, the number of the instance for the first element. Those
+    /// of the other elements follow.
+    pub(crate) lookups: Vec<usize>,
+}
+
+pub(crate) enum Found<'a> {
+    Root,
+    Page(&'a FoundPage),
+    Selected(QuerySelection),
+    Children(FoundChildren),
+    Length(Option<u64>),
+    Groups(query::Aggregation),
+    Text(Option<String>),
+    Collections(Vec<database::Collection>),
+    Indexes(Vec<database::Index>),
+    /// Nothing is stored at the place whose lookup this is.
+    Nothing,
+}
+
+impl Found<'_> {
+    /// The number of elements.
+    pub(crate) fn count(&self) -> usize {
+        match self {
+            Self::Root => 1,
+            Self::Page(page) => page.documents.len(),
+            Self::Selected(selection) => selection.nodes().len(),
+            Self::Children(found) => found.page.len(),
+            Self::Groups(found) => found.groups.len(),
+            Self::Collections(found) => found.len(),
+            Self::Indexes(found) => found.len(),
+            Self::Length(_) | Self::Text(_) | Self::Nothing => 0,
+        }
+    }
+}
+
+impl Instance<'_> {
+    /// The scope of its elements.
+    pub(crate) fn scope(&self, bound: &Bound<'_>) -> Option<usize> {
+        match self.lookup {
+            None => Some(ROOT),
+            Some(lookup) => bound.lookups[lookup].elements,
+        }
+    }
+}

@@ -1,0 +1,9 @@
+//! Makes the lookups of a bound plan, and holds what they found.
+
+pub(super) mod children;
+pub(super) mod element;
+pub(super) mod finder;
+pub(super) mod found;
+pub(super) mod page;
+pub(super) mod rounds;
+mod selected;

@@ -1,0 +1,429 @@
+//! Executes the lookups of a bound plan, level by level. A level has the lookups of all elements that
+//! the level before found. Its lookups are made concurrently, and then the reads of what they found
+//! in one round.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+
+use futures::future::{BoxFuture, try_join_all};
+use futures::stream::{FuturesUnordered, StreamExt as _};
+
+use super::children::FoundChildren;
+use super::element::Element;
+use super::finder::{Finder, ValuePlace};
+use super::found::{Found, Instance};
+use super::page::{ElementAnswers, FoundPage, parts, places};
+use super::selected::{length, select};
+use crate::budget::turn;
+use crate::database::{
+    self, Answer, BorrowedRequest, DocumentKey, Extent, Loaded, ReadRequest, load,
+};
+use crate::document::path::{Path, Place};
+use crate::error::{Error, Result};
+use crate::graphql::context::session::mismatch;
+use crate::graphql::execute::planned::binding::bound::{
+    Bound, BoundReads, DocumentAt, Lookup, LookupOf, ROOT, ValueAt,
+};
+use crate::limits::{HELD_PER_READ, PAGES_AT_ONCE};
+
+/// What all lookups of a plan found.
+pub(crate) struct Rounds<'a>(pub(crate) Vec<Instance<'a>>);
+
+/// The pages of documents of a plan, by the numbers of their lookups. None for other lookups.
+pub(crate) struct FoundPages(Vec<Option<FoundPage>>);
+
+impl FoundPages {
+    /// Finds the pages, which depend on no read.
+    ///
+    /// # Errors
+    /// The position of the field that failed, and its error, as
+    /// [`DocumentsRequest::search`](crate::graphql::objects::documents::DocumentsRequest::search).
+    pub(crate) async fn find(finder: &Finder<'_>) -> Result<Self, (usize, Error)> {
+        let bound = finder.bound;
+        // All arguments are read before the first search, so that no search is abandoned.
+        let requests = bound.lookups.iter().map(|lookup| match &lookup.of {
+            LookupOf::Documents(arguments) => {
+                let request = finder.arguments.documents(arguments);
+                request.map(Some).map_err(|error| (lookup.position, error))
+            }
+            _ => Ok(None),
+        });
+        let requests = requests.collect::<Result<Vec<_>, _>>()?;
+        let searches = bound.lookups.iter().zip(requests).map(|(lookup, request)| {
+            Box::pin(async move {
+                let Some(request) = request else {
+                    return Ok(None);
+                };
+                let (read, request_budget) = (finder.read, finder.request_budget);
+                let found = async {
+                    let found = request.search(read, request_budget, lookup.total).await?;
+                    FoundPage::new(found, finder.elements(lookup)?, request_budget)
+                };
+                let found = found.await;
+                found.map(Some).map_err(|error| (lookup.position, error))
+            })
+        });
+        let mut pages = try_join_all(searches).await?;
+        let mut next = bound.scopes[ROOT].reads.0.len();
+        for (page, lookup) in pages.iter_mut().zip(&bound.lookups) {
+            if let Some(page) = page
+                && let ElementAnswers::Reads(first) = &mut page.answers
+                && let Some(elements) = lookup.elements
+            {
+                *first = next;
+                next += page.documents.len() * bound.scopes[elements].reads.0.len();
+            }
+        }
+        Ok(Self(pages))
+    }
+
+    /// All reads that one round makes for the root and for the elements of pages.
+    pub(crate) fn requested<'r>(&'r self, bound: &'r Bound<'_>) -> Vec<BorrowedRequest<'r>> {
+        let mut requested = bound.requested();
+        for (page, lookup) in self.0.iter().zip(&bound.lookups) {
+            if let (Some(page), Some(scope)) = (page, lookup.elements) {
+                page.request(&bound.scopes[scope], &mut requested);
+            }
+        }
+        requested
+    }
+
+    /// Whether all reads are of documents that are consecutive in the catalog.
+    pub(crate) fn is_in_a_row(&self, bound: &Bound<'_>) -> bool {
+        let mut pages = self.0.iter().flatten();
+        bound.scopes[ROOT].reads.0.is_empty()
+            && pages.next().is_some_and(FoundPage::is_in_a_row)
+            && pages.next().is_none()
+    }
+}
+
+impl<'a> Rounds<'a> {
+    /// The root alone.
+    pub(crate) fn root() -> Self {
+        Self(vec![Instance {
+            around: (ROOT, 0),
+            lookup: None,
+            found: Ok(Found::Root),
+            lookups: Vec::new(),
+        }])
+    }
+
+    /// The root, and an instance for each of its lookups, of which those of pages are made.
+    pub(crate) fn new(bound: &Bound<'_>, pages: &'a FoundPages) -> Self {
+        let mut rounds = Self::root();
+        for lookup in &bound.scopes[ROOT].lookups {
+            let instance = rounds.0.len();
+            rounds.0[ROOT].lookups.push(instance);
+            let page = pages.0[*lookup].as_ref();
+            rounds.0.push(Instance {
+                around: (ROOT, 0),
+                lookup: Some(*lookup),
+                found: Ok(page.map_or(Found::Nothing, Found::Page)),
+                lookups: Vec::new(),
+            });
+        }
+        rounds
+    }
+
+    /// Whether a page of documents or a list of groups is empty.
+    pub(crate) fn has_empty(&self) -> bool {
+        let is_empty = |found: &Result<Found<'_>>| match found {
+            Ok(Found::Page(page)) => page.documents.is_empty(),
+            Ok(Found::Groups(found)) => found.groups.iter().all(|group| group.count == 0),
+            _ => false,
+        };
+        self.0.iter().any(|instance| is_empty(&instance.found))
+    }
+
+    /// Makes all lookups that depend on reads, and the reads of what they find.
+    ///
+    /// # Errors
+    /// An exceeded limit of the budget. Each lookup has an error of its own.
+    pub(crate) async fn find(&mut self, finder: &Finder<'_>, loaded: &Loaded<'_>) -> Result<()> {
+        let is_page = |instance: &Instance<'_>| matches!(instance.found, Ok(Found::Page(_)));
+        let mut level = vec![ROOT];
+        level.extend((1..self.0.len()).filter(|number| is_page(&self.0[*number])));
+        loop {
+            let mut asked = Vec::new();
+            for number in level {
+                turn().await;
+                self.ask(finder.bound, number, &mut asked);
+            }
+            if asked.is_empty() {
+                return Ok(());
+            }
+            let found = self.look_up_all(finder, loaded, &asked).await;
+            finder.request_budget.check()?;
+            for (instance, found) in found {
+                self.0[instance].found = found;
+            }
+            self.read_children(finder, &asked).await?;
+            level = asked;
+        }
+    }
+
+    /// Adds the instances of the lookups of each element of an instance. `asked` are those to make.
+    fn ask(&mut self, bound: &Bound<'_>, number: usize, asked: &mut Vec<usize>) {
+        let instance = &self.0[number];
+        let count = instance.found.as_ref().map_or(0, Found::count);
+        let Some(scope) = instance.scope(bound) else {
+            return;
+        };
+        if number == ROOT {
+            let is_made = |instance: &usize| matches!(self.0[*instance].found, Ok(Found::Page(_)));
+            asked.extend(self.0[ROOT].lookups.iter().filter(|it| !is_made(it)));
+            return;
+        }
+        for lookup in &bound.scopes[scope].lookups {
+            let first = self.0.len();
+            self.0[number].lookups.push(first);
+            for element in 0..count {
+                asked.push(self.0.len());
+                self.0.push(Instance {
+                    around: (number, element),
+                    lookup: Some(*lookup),
+                    found: Ok(Found::Nothing),
+                    lookups: Vec::new(),
+                });
+            }
+        }
+    }
+
+    /// Makes lookups, several at a time. The next one begins when another has ended, so that no more
+    /// than these take memory for what they do.
+    async fn look_up_all(
+        &self,
+        finder: &Finder<'_>,
+        loaded: &Loaded<'_>,
+        asked: &[usize],
+    ) -> Vec<(usize, Result<Found<'a>>)> {
+        let mut found = Vec::with_capacity(asked.len());
+        let mut rest = asked.iter().copied();
+        let mut finding: FuturesUnordered<BoxFuture<'_, _>> = FuturesUnordered::new();
+        loop {
+            let free = PAGES_AT_ONCE - finding.len();
+            finding.extend(rest.by_ref().take(free).map(|instance| {
+                let find = self.look_up(finder, loaded, instance);
+                Box::pin(async move { (instance, find.await) }) as BoxFuture<'_, _>
+            }));
+            match finding.next().await {
+                Some(one) => found.push(one),
+                None => return found,
+            }
+        }
+    }
+
+    async fn look_up(
+        &self,
+        finder: &Finder<'_>,
+        loaded: &Loaded<'_>,
+        instance: usize,
+    ) -> Result<Found<'a>> {
+        let Instance { around, lookup, .. } = &self.0[instance];
+        let lookup = &finder.bound.lookups[lookup.ok_or_else(mismatch)?];
+        finder.request_budget.check()?;
+        turn().await;
+        let element = self.element(finder.bound, loaded, *around)?;
+        let found = match &lookup.of {
+            LookupOf::Documents(_) => return Err(mismatch()),
+            LookupOf::Selected(selected) => {
+                let Some((document, base)) = self.value(finder, &element, &selected.of, *around)?
+                else {
+                    return Ok(Found::Nothing);
+                };
+                let below = (&document, &base.path);
+                Found::Selected(select(selected, &element, below, finder).await?)
+            }
+            LookupOf::Children { of, request, .. } => {
+                let Some((document, base)) = self.value(finder, &element, of, *around)? else {
+                    return Ok(Found::Nothing);
+                };
+                let request = request.clone();
+                let at = (&document, &base.place);
+                let (read, request_budget) = (finder.read, finder.request_budget);
+                Found::Children(FoundChildren::read(read, at, request, request_budget).await?)
+            }
+            LookupOf::Length { of, first, last } => {
+                let Some((document, base)) = self.value(finder, &element, of, *around)? else {
+                    return Ok(Found::Nothing);
+                };
+                let at = (&document, &base);
+                Found::Length(length(&element, (*first, *last), at, finder).await?)
+            }
+            LookupOf::Groups { arguments, values } => {
+                let request = finder.arguments.aggregate(arguments)?;
+                let found = request.search(finder.read, finder.request_budget, values);
+                Found::Groups(found.await?)
+            }
+            LookupOf::ChangesCursor => {
+                let cursor = database::changes_cursor(finder.read).await?;
+                Found::Text(cursor.map(|cursor| cursor.to_string()))
+            }
+            LookupOf::Collections => Found::Collections(database::collections(finder.read).await?),
+            LookupOf::Indexes(_) => {
+                let (instance, element) = *around;
+                let Ok(Found::Collections(found)) = &self.0[instance].found else {
+                    return Err(mismatch());
+                };
+                let collection = found.get(element).ok_or_else(mismatch)?;
+                Found::Indexes(database::indexes(finder.read, &collection.name).await?)
+            }
+        };
+        if lookup.elements.is_some() {
+            let fields = finder.elements(lookup)?.fields.max(1);
+            let fields = found.count().saturating_mul(fields);
+            finder.request_budget.fields(fields)?;
+        }
+        Ok(found)
+    }
+
+    /// The document and the place of a value. None if nothing is stored there.
+    fn value(
+        &self,
+        finder: &Finder<'_>,
+        element: &Element<'_>,
+        of: &ValueAt<'_>,
+        around: (usize, usize),
+    ) -> Result<Option<(Arc<DocumentKey>, ValuePlace)>> {
+        let place = match of.read {
+            None => Place::default(),
+            Some(read) => match element.place(read.read)? {
+                Some(place) => place,
+                None => return Ok(None),
+            },
+        };
+        let document = self.document(finder, of.document, around)?;
+        let path = match element.base() {
+            None => of.path.clone().into_owned(),
+            Some(base) => Path::from(base).join(&of.path),
+        };
+        Ok(Some((document.clone(), ValuePlace { place, path })))
+    }
+
+    /// The document that an element is in, or below which it is.
+    fn document<'r>(
+        &'r self,
+        finder: &'r Finder<'_>,
+        document: DocumentAt,
+        (mut instance, mut element): (usize, usize),
+    ) -> Result<&'r Arc<DocumentKey>> {
+        let scope = match document {
+            DocumentAt::Bound(number) => return Ok(finder.document(number)),
+            DocumentAt::Element(scope) => scope,
+        };
+        loop {
+            let Instance { around, found, .. } = &self.0[instance];
+            if self.0[instance].scope(finder.bound) == Some(scope)
+                && let Ok(Found::Page(page)) = found
+            {
+                return page.documents.get(element).ok_or_else(mismatch);
+            }
+            if instance == ROOT {
+                return Err(mismatch());
+            }
+            (instance, element) = *around;
+        }
+    }
+
+    /// An element of an instance.
+    pub(crate) fn element<'r>(
+        &'r self,
+        bound: &'r Bound<'r>,
+        loaded: &'r Loaded<'r>,
+        (instance, element): (usize, usize),
+    ) -> Result<Element<'r>> {
+        let instance = &self.0[instance];
+        let scope = instance.scope(bound).ok_or_else(mismatch)?;
+        let found = instance.found.as_ref().map_err(Clone::clone)?;
+        Element::of(bound, scope, loaded, found, element)
+    }
+
+    /// The number of the instance of a lookup for an element.
+    pub(crate) fn instance(&self, lookup: &Lookup<'_>, element: (usize, usize)) -> Result<usize> {
+        let (instance, element) = element;
+        let first = self.0[instance].lookups.get(lookup.number);
+        Ok(first.ok_or_else(mismatch)? + element)
+    }
+
+    /// The children that an instance has found, and the reads of each.
+    fn children<'r>(
+        &'r self,
+        bound: &'r Bound<'_>,
+        instance: usize,
+    ) -> Option<(&'r FoundChildren, &'r BoundReads<'r>)> {
+        let instance = &self.0[instance];
+        let Ok(Found::Children(found)) = &instance.found else {
+            return None;
+        };
+        Some((found, &bound.scopes[instance.scope(bound)?].reads))
+    }
+
+    /// Reads what the selection needs from the children that these instances have found, in one round.
+    /// Whole children have it.
+    async fn read_children(&mut self, finder: &Finder<'_>, instances: &[usize]) -> Result<()> {
+        let memory = &finder.request_budget.memory;
+        let mut requests: Vec<ReadRequest> = Vec::new();
+        for number in instances {
+            let Some((found, reads)) = self.children(finder.bound, *number) else {
+                continue;
+            };
+            for child in found.begun() {
+                turn().await;
+                let asked = reads.0.iter().filter(|read| !is_beginning(read));
+                let request_budget = finder.request_budget;
+                request_budget.places(asked.clone().map(places).sum())?;
+                let held = HELD_PER_READ + child.place.held_bytes();
+                memory.hold(reads.0.iter().map(parts).sum::<usize>() * held)?;
+                let base = Path::from(&child.place);
+                requests.extend(asked.map(|read| below(read, &child.document, &base)));
+            }
+        }
+        let requested: Vec<&ReadRequest> = requests.iter().collect();
+        let mut loaded = match &requested[..] {
+            [] => Vec::new(),
+            requested => load(finder.read, requested, memory).await,
+        }
+        .into_iter();
+        for number in instances.iter().copied() {
+            let Some((found, reads)) = self.children(finder.bound, number) else {
+                continue;
+            };
+            let mut answers = Vec::with_capacity(found.begun().len() * reads.0.len());
+            for child in found.begun() {
+                answers.extend(reads.0.iter().map(|read| {
+                    if is_beginning(read) {
+                        return Ok(Answer::Value(Some(child.clone())));
+                    }
+                    loaded.next().unwrap_or_else(|| Err(mismatch()))
+                }));
+            }
+            if let Ok(Found::Children(found)) = &mut self.0[number].found {
+                found.answer(answers);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a read is of the beginning of the element, which a page of children has.
+fn is_beginning(read: &ReadRequest<usize, Cow<'_, Path>>) -> bool {
+    matches!(read, ReadRequest::Value(_, path, Extent::First) if path.tokens().is_empty())
+}
+
+/// The read of a child, from the root of its document.
+fn below(
+    read: &ReadRequest<usize, Cow<'_, Path>>,
+    document: &Arc<DocumentKey>,
+    base: &Path,
+) -> ReadRequest {
+    match read {
+        ReadRequest::Value(_, path, extent) => {
+            ReadRequest::Value(document.clone(), base.join(path), *extent)
+        }
+        ReadRequest::Remainder(_, path, omitted) => {
+            let omitted = omitted.iter().map(|part| base.join(part));
+            ReadRequest::Remainder(document.clone(), base.join(path), omitted.collect())
+        }
+        ReadRequest::Version(_) => ReadRequest::Version(document.clone()),
+    }
+}

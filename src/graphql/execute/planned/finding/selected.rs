@@ -1,0 +1,143 @@
+//! Evaluates the JSONPath queries of a planned query, and lengths, on what was read.
+
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+
+use futures::future::BoxFuture;
+
+use super::element::{ContainedValue, Element};
+use super::finder::{Finder, ValuePlace};
+use crate::database::{
+    self, Answer, DocumentKey, Extent, PartReads, QuerySelection, ReadRequest, Value, load,
+};
+use crate::document::leaf::Kind;
+use crate::document::path::Path;
+use crate::error::Result;
+use crate::graphql::context::session::mismatch;
+use crate::graphql::execute::planned::binding::bound::{ReadAt, SelectedParts};
+use crate::graphql::objects::located::check_selected;
+use crate::graphql::scalars::types::JsonPath;
+use crate::limits::HELD_PER_READ;
+
+/// Selects the parts. Reads further parts if the first reads return lengths of arrays.
+///
+/// # Errors
+/// As [`QuerySelection::read`]. `TOO_COMPLEX`: too many parts are selected.
+pub(crate) async fn select(
+    of: &SelectedParts<'_>,
+    element: &Element<'_>,
+    (document, path): (&Arc<DocumentKey>, &Path),
+    finder: &Finder<'_>,
+) -> Result<QuerySelection> {
+    let budget = finder.request_budget.budget();
+    let query = match &of.parsed {
+        Some(query) if !query.has_regexps() => Cow::Borrowed(query),
+        _ => Cow::Owned(
+            JsonPath(of.query.clone().into_owned())
+                .query(budget)
+                .await?,
+        ),
+    };
+    let is_first = AtomicBool::new(true);
+    let parts = |parts: PartReads| -> BoxFuture<'_, Result<Vec<Option<Value>>>> {
+        if let Some(reads) = &of.reads
+            && is_first.swap(false, Relaxed)
+        {
+            let parts = reads.iter().map(|(read, extent)| {
+                let part = element.part(*read, document)?;
+                Ok(part.and_then(|part| part.narrowed(*extent)))
+            });
+            let parts = parts.collect();
+            return Box::pin(async { parts });
+        }
+        Box::pin(further_parts(parts, of, element, (document, path), finder))
+    };
+    let memory = &finder.request_budget.memory;
+    let selection = QuerySelection::read(&query, memory, parts).await?;
+    check_selected(&query, selection.nodes().len())?;
+    Ok(selection)
+}
+
+/// Parts that depend on the lengths of arrays. Reads those that no read of the element contains.
+async fn further_parts(
+    parts: PartReads,
+    of: &SelectedParts<'_>,
+    element: &Element<'_>,
+    (document, path): (&Arc<DocumentKey>, &Path),
+    finder: &Finder<'_>,
+) -> Result<Vec<Option<Value>>> {
+    let reads = &finder.bound.scopes[element.scope].reads;
+    let mut found = Vec::with_capacity(parts.len());
+    let (mut missing, mut requests) = (Vec::new(), Vec::new());
+    for (below, extent) in parts {
+        let at = of.of.path.join(&below);
+        let known = element.contained(reads, &of.of, &at, document)?;
+        found.push(match known {
+            ContainedValue::Known(part) => part.and_then(|part| part.narrowed(extent)),
+            ContainedValue::NotRead => {
+                missing.push(found.len());
+                let path = path.join(&below);
+                requests.push(ReadRequest::Value(document.clone(), path, extent));
+                None
+            }
+        });
+    }
+    if !requests.is_empty() {
+        for (at, value) in missing.into_iter().zip(values(requests, finder).await?) {
+            found[at] = value;
+        }
+    }
+    Ok(found)
+}
+
+/// Reads values, in one round.
+async fn values(requests: Vec<ReadRequest>, finder: &Finder<'_>) -> Result<Vec<Option<Value>>> {
+    let request_budget = finder.request_budget;
+    request_budget.places(requests.len())?;
+    request_budget.memory.hold(requests.len() * HELD_PER_READ)?;
+    let requested: Vec<&ReadRequest> = requests.iter().collect();
+    let answers = load(finder.read, &requested, &request_budget.memory).await;
+    let parts = answers.into_iter().map(|answer| match answer? {
+        Answer::Value(part) => Ok(part),
+        _ => Err(mismatch()),
+    });
+    parts.collect()
+}
+
+/// The length of an array, an object or a string. None for other values.
+///
+/// # Errors
+/// As [`database::length`], [`Value::elements`] and [`Value::characters`].
+pub(crate) async fn length(
+    element: &Element<'_>,
+    (first, last): (ReadAt, ReadAt),
+    (document, at): (&Arc<DocumentKey>, &ValuePlace),
+    finder: &Finder<'_>,
+) -> Result<Option<u64>> {
+    let budget = finder.request_budget.budget();
+    let part = element.part(first.read, document)?.ok_or_else(mismatch)?;
+    match part.kind()? {
+        Kind::Array => {
+            let last = element.part(last.read, document)?.ok_or_else(mismatch)?;
+            last.elements().map(Some)
+        }
+        Kind::Object => {
+            finder.request_budget.places(1)?;
+            let members = database::length(finder.read, document, &at.place, budget);
+            members.await.map(Some)
+        }
+        Kind::String => {
+            let whole = if part.is_whole() {
+                part
+            } else {
+                let read = ReadRequest::Value(document.clone(), at.path.clone(), Extent::Whole);
+                let whole = values(vec![read], finder).await?.pop();
+                whole.flatten().ok_or_else(mismatch)?
+            };
+            budget.compute(|steps| whole.characters(steps)).await
+        }
+        Kind::Number | Kind::Boolean | Kind::Null => Ok(None),
+    }
+}

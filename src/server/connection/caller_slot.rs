@@ -1,0 +1,59 @@
+//! Ends a response whose caller loses its right to read it.
+//!
+//! Streams check their callers themselves, and end with an error. But a stream is asked for its next
+//! piece only when the client has taken the one before, and a large response does not check at all.
+//! So the connection checks too, and ends what did not end by itself.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::sync::watch;
+use tokio::time::sleep;
+
+use crate::limits::REVOKED_TIME_MAX;
+
+/// What identifies a caller: the digest of its token.
+pub(crate) type CallerKey = [u8; 32];
+
+/// Who may read responses now.
+pub(crate) trait Rights: Send + Sync {
+    /// Tells when the rights have changed.
+    fn changes(&self) -> watch::Receiver<()>;
+
+    /// Whether a caller may still read.
+    fn may_read(&self, caller: &CallerKey) -> bool;
+}
+
+/// The sender of the request that a connection, or a stream of HTTP/2, serves now. Clones share it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct CallerSlot(Arc<Mutex<Option<CallerKey>>>);
+
+impl CallerSlot {
+    /// Sets the sender of the request whose response is sent next.
+    pub(crate) fn set(&self, caller: Option<CallerKey>) {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = caller;
+    }
+
+    fn caller(&self) -> Option<CallerKey> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Waits until a response is sent to a caller who lost the right to it some time ago.
+    pub(super) async fn revoked(self, rights: Option<Arc<dyn Rights>>) {
+        let Some(rights) = rights else {
+            return std::future::pending().await;
+        };
+        let mut changes = rights.changes();
+        loop {
+            if changes.changed().await.is_err() {
+                return std::future::pending().await;
+            }
+            sleep(REVOKED_TIME_MAX).await;
+            if let Some(caller) = self.caller()
+                && !rights.may_read(&caller)
+            {
+                tracing::debug!("a response ended: its token is no longer known");
+                return;
+            }
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What an HTTP/1.1 connection has received and not yet read: the head of a request, and the buffer
+//! into which its body is read.
+
+use std::io;
+use std::sync::atomic::AtomicBool;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use tokio::sync::Notify;
+
+use super::caller_slot::CallerSlot;
+use crate::budget::{Share, WaitingClient};
+use crate::limits::HTTP1_BUFFER_BYTES_MAX;
+
+/// The memory of what a connection has received.
+pub(super) struct UnreadBytes {
+    share: Share,
+    /// Whether bytes were received since the connection began to wait for a head.
+    came: AtomicBool,
+    /// Whether the connection waits for a head, or for the rest of it.
+    in_head: AtomicBool,
+    client: Mutex<WaitingClient>,
+    shed: Arc<Notify>,
+    caller: CallerSlot,
+}
+
+impl UnreadBytes {
+    /// Nothing yet. The memory counts in `share`, and `caller` is the sender of the request that the
+    /// connection serves.
+    pub(super) fn new(share: Share, caller: CallerSlot) -> Self {
+        let client = WaitingClient::default();
+        Self {
+            share,
+            came: AtomicBool::new(false),
+            in_head: AtomicBool::new(true),
+            shed: client.shed(),
+            client: Mutex::new(client),
+            caller,
+        }
+    }
+
+    fn client(&self) -> MutexGuard<'_, WaitingClient> {
+        self.client.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The connection waits for a head, because the response before was sent.
+    pub(super) fn begin_head(&self) {
+        // Earlier bytes belong to the previous request or cannot be told apart from it.
+        self.came.store(false, Relaxed);
+        self.client().ends();
+        self.share.clear();
+        self.in_head.store(true, Relaxed);
+        self.caller.set(None);
+    }
+
+    /// A head is complete.
+    pub(super) fn end_head(&self) {
+        self.in_head.store(false, Relaxed);
+        self.client().ends();
+    }
+
+    /// Whether a head has begun.
+    pub(super) fn came(&self) -> bool {
+        self.came.load(Relaxed)
+    }
+
+    /// Counts bytes that were received, up to the size of the buffer.
+    ///
+    /// # Errors
+    /// There is no memory for the head of a request. A body fails where it is collected, with a
+    /// response.
+    pub(super) fn received(&self, bytes: usize) -> io::Result<()> {
+        self.came.store(true, Relaxed);
+        let bytes = bytes.min(HTTP1_BUFFER_BYTES_MAX.saturating_sub(self.share.held()));
+        if !self.in_head.load(Relaxed) {
+            self.share.add(bytes);
+            return Ok(());
+        }
+        let taken = self.share.take(bytes);
+        taken.map_err(|error| io::Error::new(io::ErrorKind::OutOfMemory, error.to_string()))?;
+        self.client().waits(&self.share);
+        Ok(())
+    }
+
+    /// Completes when the connection must end, because its memory is needed.
+    pub(super) async fn shed(&self) {
+        self.shed.notified().await;
+    }
+}
