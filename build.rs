@@ -90,7 +90,8 @@ fn remove_if_present(folder: &Path) -> io::Result<()> {
 }
 
 /// Installs what the lockfile names, unless that was done already. No package runs a script
-/// of its own here; the binary that esbuild needs is a package too.
+/// of its own here; the binary that esbuild needs is a package too. Packages that only check
+/// the sources are left out.
 fn install_packages(workshop: &Path) -> Result<(), String> {
     let lockfile = workshop.join("package-lock.json");
     let installed = workshop.join("node_modules").join(INSTALLED_LOCKFILE);
@@ -98,7 +99,7 @@ fn install_packages(workshop: &Path) -> Result<(), String> {
         return Ok(());
     }
     let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
-    run(npm, &["ci", "--ignore-scripts"], workshop)?;
+    run(npm, &["ci", "--omit=dev", "--ignore-scripts"], workshop)?;
     fs::copy(&lockfile, &installed)
         .map(|_| ())
         .map_err(|error| format!("writing {} failed: {error}", installed.display()))

@@ -6,7 +6,7 @@
 //! calls equals the number of connections.
 //!
 //! `cargo bench --features foundationdb --bench foundationdb -- reads` (`paths`, `pages`,
-//! `inserts`, `patches`) runs only one of the five benchmarks.
+//! `inserts`, `patches`, `appends`, `changes`, `counts`) runs only one of them.
 
 #![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
@@ -107,6 +107,9 @@ fn main() {
     }
     if wanted("appends") {
         support::appends::compare_collections(bench.address);
+    }
+    if wanted("changes") {
+        support::catch_up::compare_with_patches(&bench.runtime, &database, bench.address);
     }
     if wanted("counts") {
         let counts = support::counts::print_times(&database, bench.address);

@@ -90,7 +90,7 @@ async function buildWorkers() {
 async function buildPage(workerNames) {
   const result = await build({
     ...SHARED,
-    entryPoints: { page: 'src/main.jsx' },
+    entryPoints: { page: 'src/main.tsx' },
     jsx: 'automatic',
     alias: PRETTIER,
     loader: { '.svg': 'file', '.woff2': 'file', '.ttf': 'file' },
@@ -102,8 +102,16 @@ async function buildPage(workerNames) {
     main: outputName(result, 'page-', '.js'),
     style: outputName(result, 'page-', '.css'),
     favicon: outputName(result, 'favicon-', '.svg'),
+    editorStyle: editorStyle(result.metafile),
   };
   return { metafile: result.metafile, names };
+}
+
+/** The style of GraphiQL, which the page loads together with the module. */
+function editorStyle({ outputs }) {
+  const editor = Object.values(outputs).find(({ entryPoint }) => entryPoint === 'src/graphiql/Editor.jsx');
+  if (!editor?.cssBundle) throw new Error('GraphiQL has no style');
+  return path.basename(editor.cssBundle);
 }
 
 function digestOf(text) {

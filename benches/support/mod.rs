@@ -7,6 +7,7 @@
 #![allow(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
 pub(crate) mod appends;
+pub(crate) mod catch_up;
 pub(crate) mod counts;
 pub(crate) mod load;
 pub(crate) mod programs;

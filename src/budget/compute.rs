@@ -2,11 +2,13 @@
 
 use std::sync::LazyLock;
 use std::thread;
+use std::time::Instant;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
 
+use super::slice::{blocked, turn};
 use super::{Budget, Steps};
 use crate::error::{Error, Result};
 use crate::limits::STEPS_AT_A_TIME;
@@ -32,6 +34,7 @@ impl Budget {
     /// # Errors
     /// The error of the work. As [`Budget::check`].
     pub async fn compute<T>(&self, work: impl Fn(&Steps<'_>) -> Result<T>) -> Result<T> {
+        turn().await;
         {
             let steps = Steps::at_most(self, STEPS_AT_A_TIME);
             let result = work(&steps);
@@ -53,12 +56,12 @@ impl Budget {
         } else {
             &LONG_WORK
         };
-        let turn = timeout_at(self.deadline(), permits.acquire()).await;
-        let Ok(turn) = turn else {
+        let permit = timeout_at(self.deadline(), permits.acquire()).await;
+        let Ok(permit) = permit else {
             self.check()?;
             return Err(Error::internal("the wait ended before the deadline"));
         };
-        let _turn = turn.map_err(|closed| Error::internal(closed.to_string()))?;
+        let _permit = permit.map_err(|closed| Error::internal(closed.to_string()))?;
         self.check()?;
         block_thread(work)
     }
@@ -69,7 +72,12 @@ impl Budget {
 pub fn block_thread<T>(work: impl FnOnce() -> T) -> T {
     let flavor = Handle::try_current().map(|runtime| runtime.runtime_flavor());
     match flavor {
-        Ok(RuntimeFlavor::MultiThread) => tokio::task::block_in_place(work),
+        Ok(RuntimeFlavor::MultiThread) => {
+            let begun = Instant::now();
+            let done = tokio::task::block_in_place(work);
+            blocked(begun.elapsed());
+            done
+        }
         _ => work(),
     }
 }

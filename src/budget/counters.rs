@@ -8,6 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::pool::{Pool, Share};
+use super::slice::{pause, turn};
 use crate::error::{Error, Limit, Resource, Result};
 use crate::limits::{HELD_SMALL_BYTES, STEPS_AT_A_TIME};
 
@@ -123,12 +124,13 @@ impl Budget {
     /// # Errors
     /// As [`Budget::check`].
     pub async fn pace(&self, steps: u64) -> Result<()> {
+        turn().await;
         self.spend(steps)?;
         let spent = self.0.steps.load(Relaxed);
         let since = spent.saturating_sub(self.0.yielded_at.load(Relaxed));
         if since >= STEPS_AT_A_TIME {
             self.0.yielded_at.store(spent, Relaxed);
-            tokio::task::yield_now().await;
+            pause().await;
         }
         Ok(())
     }

@@ -3,7 +3,8 @@
 //! Each request has one [`Budget`], created in `budget::kinds`. All code whose work grows with what
 //! clients send or store takes it. Asynchronous loops spend steps with [`Budget::pace`], which also
 //! yields to the scheduler. Synchronous loops use [`Steps`] inside [`Budget::compute`], which moves
-//! long work to a blocking thread.
+//! long work to a blocking thread. A task of the server has one slice of time for each poll
+//! (`budget::slice`).
 //!
 //! A used-up resource fails with [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted),
 //! which is a statement about the request and never about the data. The budget keeps the first such
@@ -14,6 +15,7 @@ mod counters;
 mod kinds;
 mod pool;
 mod reservation;
+mod slice;
 mod steps;
 mod waiting;
 mod waiting_client;
@@ -23,6 +25,7 @@ pub use compute::block_thread;
 pub use counters::Budget;
 pub use pool::{Pool, Share};
 pub use reservation::Reservation;
+pub use slice::{Sliced, longest_poll, pause, slice_is_over, turn};
 pub use steps::Steps;
 pub(crate) use waiting_client::WaitingClient;
 pub use written_text::WrittenText;

@@ -1,6 +1,6 @@
 //! Text of a response while it is written.
 
-use super::{Budget, Reservation};
+use super::{Budget, Reservation, pause};
 use crate::error::Result;
 
 /// Counts a text while it is written, so that the unfinished texts of a request are bounded
@@ -79,7 +79,7 @@ impl<'b> WrittenText<'b> {
     pub async fn pace(&mut self, length: usize) -> Result<()> {
         self.count(length)?;
         self.budget.check()?;
-        tokio::task::yield_now().await;
+        pause().await;
         Ok(())
     }
 }

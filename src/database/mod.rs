@@ -24,6 +24,7 @@ pub use catalog::drop::drop_collection;
 pub use catalog::names::{NearNames, are_stored, is_there, names, near_names};
 pub use catalog::scan::{Foreign, Scan, Scanned};
 pub use changes::cursor::{ChangeCursor, ChangePosition, changes_cursor};
+pub use changes::feed::patch_window::ChangePatch;
 pub use changes::feed::{ChangeFollower, ChangesObserver, FollowFrom, FollowedChange};
 pub use changes::interest::Interest;
 pub use changes::read::LoggedCommit;

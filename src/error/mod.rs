@@ -59,6 +59,9 @@ pub enum ErrorKind {
     Conflict,
     /// The deadline passed. Retry, or request less.
     Timeout,
+    /// The transaction has taken effect as a whole, may still take effect, or never will. Retry
+    /// only with the same idempotency key, or read first.
+    OutcomeUnknown,
     /// The request has no token or an unknown one. Send a valid token.
     Unauthenticated,
     /// The token is valid but does not permit the operation.
@@ -70,7 +73,7 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    const ALL: [Self; 17] = [
+    const ALL: [Self; 18] = [
         Self::BadUserInput,
         Self::InvalidPath,
         Self::NotFound,
@@ -84,6 +87,7 @@ impl ErrorKind {
         Self::ChangesExpired,
         Self::Conflict,
         Self::Timeout,
+        Self::OutcomeUnknown,
         Self::Unauthenticated,
         Self::Forbidden,
         Self::Unavailable,
@@ -118,6 +122,7 @@ impl ErrorKind {
             Self::ChangesExpired => "CHANGES_EXPIRED",
             Self::Conflict => "CONFLICT",
             Self::Timeout => "TIMEOUT",
+            Self::OutcomeUnknown => "OUTCOME_UNKNOWN",
             Self::Unauthenticated => "UNAUTHENTICATED",
             Self::Forbidden => "FORBIDDEN",
             Self::Unavailable => "UNAVAILABLE",

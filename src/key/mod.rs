@@ -28,8 +28,8 @@ pub use read::{
     JsonText, KeyStep, Malformed, Marker, are_neighbours, document_prefix, kind_at, step,
 };
 pub use system::{
-    Ranges, SystemKey, collection_of, counts_of, name_of_collection, ranges_of_collection,
-    split_document,
+    FamilyRange, Ranges, SystemKey, collection_of, counts_of, name_of_collection,
+    ranges_of_collection, split_document,
 };
 pub use tree::{NoTree, tree};
 pub use tuple::{

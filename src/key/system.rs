@@ -139,11 +139,12 @@ pub fn counts_of(collection: &[u8]) -> Vec<u8> {
 }
 
 /// A range of keys: its first key and its end, which is exclusive.
-type Range = (Vec<u8>, Vec<u8>);
+/// The first key of a range, and its end, which is exclusive.
+pub type FamilyRange = (Vec<u8>, Vec<u8>);
 
 /// The ranges of all keys of a collection: its documents, their existence entries and versions, its
 /// count and index definitions, its index entries, and its index builds.
-pub fn ranges_of_collection(collection: &str) -> [Range; 6] {
+pub fn ranges_of_collection(collection: &str) -> [FamilyRange; 6] {
     let system = |family| {
         let mut begin = Vec::new();
         append_system(&mut begin, family);
@@ -164,17 +165,17 @@ pub fn ranges_of_collection(collection: &str) -> [Range; 6] {
 #[derive(Debug)]
 pub struct Ranges {
     /// The keys of [`Family::Existence`].
-    pub existence: Range,
+    pub existence: FamilyRange,
     /// The catalog: counts and index definitions.
-    pub catalog: Range,
+    pub catalog: FamilyRange,
     /// The keys of [`Family::Version`].
-    pub versions: Range,
+    pub versions: FamilyRange,
     /// The entries of indexes.
-    pub entries: Range,
+    pub entries: FamilyRange,
     /// The leaves of documents.
-    pub documents: Range,
+    pub documents: FamilyRange,
     /// All other keys.
-    pub others: Vec<Range>,
+    pub others: Vec<FamilyRange>,
 }
 
 impl Ranges {
@@ -204,7 +205,7 @@ impl Ranges {
     }
 
     /// The ranges before, between and after the five ranges.
-    fn between(&self) -> Vec<Range> {
+    fn between(&self) -> Vec<FamilyRange> {
         let mut found = Vec::new();
         let mut begin: &[u8] = &[];
         for (first, end) in [

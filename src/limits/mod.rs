@@ -124,6 +124,9 @@ pub const STEPS_PER_WRITE: u64 = 10;
 /// Steps of work, about half a millisecond, after which a task yields. Work that cannot yield moves
 /// to a blocking thread.
 pub const STEPS_AT_A_TIME: u64 = 10_000;
+/// The time after which the parts of a task wait for its next poll. Parts ask between portions of
+/// work, which take about as long, so a poll takes about twice this time.
+pub const SLICE_TIME: Duration = Duration::from_micros(500);
 /// Steps that synchronous work draws from its budget at a time.
 pub const STEPS_PER_DRAW: u64 = 1_024;
 /// Nodes in any intermediate node list of a JSONPath query.
@@ -316,6 +319,10 @@ pub const CLUSTER_SNAPSHOT_TIME_MAX: Duration = Duration::from_secs(5);
 /// Time for one try of a FoundationDB transaction, including the time that it waits for the
 /// cluster. A cluster that loses a process recovers sooner.
 pub const CLUSTER_TRANSACTION_TIME_MAX: Duration = Duration::from_secs(10);
+/// Interval at which a server asks again for a store that is not available when it starts.
+pub const STORE_RETRY_TIME: Duration = Duration::from_secs(1);
+/// Time for which the answer to whether a FoundationDB cluster is ready is kept.
+pub const CLUSTER_READY_KEPT_TIME: Duration = Duration::from_millis(500);
 /// Time in which a FoundationDB cluster answers if it is ready.
 pub const CLUSTER_READY_TIME_MAX: Duration = Duration::from_secs(2);
 /// Tries of a snapshot read that the cluster could not answer.
@@ -394,6 +401,16 @@ pub const CHANGES_PAGES_KEPT_MAX: usize = 4;
 /// They have a quarter of [`Bounds::held_bytes`] if that is more and requests do not need it. Past
 /// it, changes are forgotten and read again.
 pub const CHANGES_HELD_BYTES: usize = 32 << 20;
+/// Memory for the pieces of patches that were read last, which subscribers share, in bytes.
+pub const CHANGES_PIECES_BYTES_MAX: usize = 4 << 20;
+/// Memory for the patches that all subscribers have read ahead, in bytes.
+pub const CHANGES_AHEAD_BYTES_MAX: usize = 16 << 20;
+/// Bytes of patches that a subscriber reads ahead at first. Each further round reads twice as many.
+pub const CHANGES_AHEAD_BYTES_MIN: usize = 16 << 10;
+/// The most bytes of patches that a subscriber reads ahead in one round.
+pub const CHANGES_AHEAD_ROUND_BYTES_MAX: usize = 256 << 10;
+/// Bytes of patches that nobody asked for and that are read so that two ranges are one.
+pub const CHANGES_AHEAD_GAP_BYTES_MAX: usize = 4 << 10;
 /// Time between two executions of a live page of documents.
 pub const LIVE_PAGE_TIME_MIN: Duration = Duration::from_millis(100);
 /// Live queries that are executed at the same time: as many fast ones, and as many slow ones. The
@@ -480,6 +497,13 @@ pub const INDEX_PORTION_PAIRS_MAX: usize = 1_024;
 pub const INDEX_PORTION_BYTES: usize = 64 << 10;
 /// Index entries whose documents a check reads concurrently.
 pub const INDEX_READS_AT_ONCE: usize = 256;
+/// Times that a check reads a part of the store which changes meanwhile, or for which the engine does
+/// not keep a snapshot long enough.
+pub const CHECK_TRIES_MAX: usize = 5;
+/// Documents that a check compares with their index entries at the same time.
+pub const CHECK_DOCUMENTS_AT_ONCE: usize = 32;
+/// Findings about one document that a check holds until it has read the document.
+pub const CHECK_FINDINGS_MAX: usize = 1_000;
 /// Bytes of hashes of index values that a check holds to compare entries with documents.
 pub const CHECK_HASHES_BYTES_MAX: usize = 128 << 20;
 /// Time for which a server reserves the build of an index, renewed with each batch. Also the time

@@ -1,5 +1,6 @@
 //! Following: the changes of documents, and a value that changes, as lines of text.
 
+use crate::budget::Budget;
 use crate::database::{
     ChangeCursor, ChangeFollower, Database, DocumentKey, FollowFrom, FollowedChange, Interest,
     changes_cursor,
@@ -27,7 +28,7 @@ pub struct ChangeRequest {
 
 /// Changes as JSON objects, one to a line.
 pub struct ChangeLines {
-    database: Database,
+    budget: Budget,
     follower: ChangeFollower,
     /// The version of the last commit to read. `None` to wait for further ones.
     end: Option<Version>,
@@ -66,7 +67,7 @@ impl ChangeLines {
         };
         Ok(Self {
             follower: database.changes().follow(interest, from).await?,
-            database: database.clone(),
+            budget: Budget::of_background(),
             end,
         })
     }
@@ -83,8 +84,7 @@ impl ChangeLines {
                 None => return Ok(None),
             },
         };
-        let snapshot = self.database.snapshot().await?;
-        let patch = change.commit.read_patch(&*snapshot, change.change).await?;
+        let patch = change.patch.read(&self.budget).await?;
         Ok(Some(line(&change, patch.as_deref())))
     }
 }

@@ -50,7 +50,7 @@ pub async fn backup(database: &Database) -> Result<Backup> {
     Ok(backup.with_log(log))
 }
 
-/// Checks the store, or one collection, at the current snapshot.
+/// Checks the store, or one collection.
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: the collection's name is empty. Errors of the store.
@@ -58,5 +58,7 @@ pub async fn check(database: &Database, collection: Option<&str>) -> Result<Chec
     if let Some(collection) = collection {
         database::check_collection(collection)?;
     }
-    Ok(Check::new(&database.snapshot().await?, collection))
+    // Rejects a format that this program does not know.
+    database.snapshot().await?;
+    Check::of_store(database.store().clone(), collection).await
 }

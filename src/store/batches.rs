@@ -3,6 +3,7 @@
 use std::ops::Deref;
 
 use super::{Pairs, RangeRead, Read};
+use crate::budget::pause;
 use crate::error::Result;
 
 /// The next possible key: no key lies between `key` and it.
@@ -63,7 +64,7 @@ impl<R: Deref<Target: Read>> Batches<R> {
         let more = batch.more || batch.pairs.len() >= self.pairs_max;
         if more {
             // An engine may never wait for I/O, so this yields to the scheduler.
-            tokio::task::yield_now().await;
+            pause().await;
         }
         let last = batch.pairs.last().filter(|_| more);
         self.begin = last.map(|(key, _)| key_after(key));

@@ -118,8 +118,8 @@ pub trait Transaction: Read {
 pub enum CommitError {
     /// It had no effect. `CONFLICT`: try again. `UNAVAILABLE`, `TIMEOUT`, `TOO_LARGE`.
     Refused(Error),
-    /// The outcome is unknown: it has taken effect, may still take effect, or never will. Only for
-    /// engines with [`Store::commits_can_end_unknown`].
+    /// The outcome is unknown: it has taken effect, may still take effect, or never will. An
+    /// engine without [`Store::commits_can_end_unknown`] has then failed.
     Unknown(Error),
 }
 
@@ -184,8 +184,9 @@ pub trait Store: Send + Sync {
     /// The limits of the engine.
     fn limits(&self) -> StoreLimits;
 
-    /// Whether the outcome of a commit can be unknown. [`transact()`](super::transact()) then
-    /// writes a marker with each commit, and reads it to determine the outcome.
+    /// Whether the outcome of a commit can be unknown while the engine serves.
+    /// [`transact()`](super::transact()) then writes a marker with each commit, and reads it to
+    /// determine the outcome.
     fn commits_can_end_unknown(&self) -> bool {
         false
     }

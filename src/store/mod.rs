@@ -31,7 +31,7 @@ pub use multi_range::{Batch, MultiRange, RoundBatch};
 pub use observed::{Observed, Operations, TRACES};
 pub use pairs::Pairs;
 pub use read::{RangeRead, Read, SnapshotCache};
-pub use transact::{Decision, OUTCOME_UNKNOWN, TransactionResult, transact};
+pub use transact::{Decision, TransactionResult, transact};
 pub use yield_every::offload_if_large;
 
 #[cfg(feature = "foundationdb")]

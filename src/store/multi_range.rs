@@ -33,7 +33,7 @@ impl MultiRange {
     }
 
     /// A result in which every batch has failed.
-    pub(super) fn failed(ranges: usize, error: &Error) -> Self {
+    pub(crate) fn failed(ranges: usize, error: &Error) -> Self {
         Self {
             pairs: Pairs::default(),
             batches: vec![Err(error.clone()); ranges],

@@ -47,6 +47,97 @@ page.setDefaultTimeout(WAIT_MS);
 const { complaints, hosts } = watch(page);
 const counts = { passed: 0, failed: 0 };
 
+await check('a first visit lists the collections and loads no GraphiQL', async () => {
+  const sizes = [];
+  const add = (response) => sizes.push(response.body().then((body) => body.length, () => 0));
+  page.on('response', add);
+  await page.goto(base);
+  await page.getByRole('link', { name: 'countries 40' }).waitFor();
+  await page.waitForLoadState('networkidle');
+  page.off('response', add);
+  const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
+  assert.ok(bytes < 1_000_000, `${bytes} bytes before compression`);
+  assert.equal(await page.locator('.graphiql-container').count(), 0);
+});
+await check('a collection is a table, sorted by a column on request', async () => {
+  await page.getByRole('link', { name: 'countries 40' }).click();
+  await page.getByRole('link', { name: 'FRA', exact: true }).waitFor();
+  await page.getByRole('cell', { name: '"France"', exact: true }).first().waitFor();
+  const first = () => page.locator('tbody a').first().innerText();
+  const before = await first();
+  await page.getByRole('button', { name: 'area', exact: true }).click();
+  await page.getByText('sorted without an index').waitFor();
+  assert.notEqual(await first(), before);
+});
+for (const colorScheme of ['light', 'dark']) {
+  for (const width of [390, 820, 1440]) {
+    await check(`the table fits ${width} pixels, ${colorScheme}`, async () => {
+      await page.emulateMedia({ colorScheme });
+      await page.setViewportSize({ width, height: 800 });
+      const overflow = await page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+      assert.equal(overflow, 0);
+      await screenshot(`table-${width}-${colorScheme}`);
+    });
+  }
+}
+await page.emulateMedia({ colorScheme: null });
+await page.setViewportSize({ width: 1280, height: 800 });
+await check('opening a level reads one page of it', async () => {
+  const list = JSON.stringify(Array.from({ length: 5_000 }, (_, index) => `element ${index}`));
+  const odd = `"": 1, "right\u202eleft": 2, "digits": 123456789012345678901234567890, "minus": -0.0`;
+  await store('explored', 'big', `{"list": ${list}, ${odd}, "long": "${'x'.repeat(100_000)}"}`);
+  await page.goto(new URL('#/', base).href);
+  await page.getByRole('button', { name: 'Reload' }).click();
+  await page.getByRole('link', { name: 'explored 1' }).click();
+  await page.getByRole('link', { name: 'big', exact: true }).click();
+  const opener = page.getByRole('button', { name: /^list/ });
+  await opener.waitFor();
+  await page.waitForLoadState('networkidle');
+  const asked = [];
+  const add = (request) => asked.push(request.postData());
+  page.on('request', add);
+  await opener.focus();
+  await page.keyboard.press('Enter');
+  await page.getByText('"element 99"', { exact: true }).waitFor();
+  assert.equal(await page.getByText('"element 100"', { exact: true }).count(), 0);
+  assert.equal(asked.length, 2); // the children, and their values
+  await page.getByRole('button', { name: 'Show 100 more' }).click();
+  await page.getByText('"element 199"', { exact: true }).waitFor();
+  assert.equal(asked.length, 4);
+  page.off('request', add);
+});
+await check('numbers keep their digits and their sign', async () => {
+  await page.getByText('123456789012345678901234567890', { exact: true }).waitFor();
+  await page.getByText('-0.0', { exact: true }).waitFor();
+});
+await check('a long string is read when it is asked for', async () => {
+  const place = page.locator('.leaf', { hasText: 'string of 100,000 characters' });
+  await place.getByRole('button', { name: 'Show' }).click();
+  await page.locator('code.string', { hasText: 'xxxxxxxxxx' }).waitFor();
+});
+await check('names with invisible characters are shown as escapes', async () => {
+  await page.getByText('right\\u202eleft', { exact: true }).waitFor();
+  await page.locator('.name', { hasText: '""' }).waitFor();
+});
+await check('a place is copied as it is addressed', async () => {
+  await browser.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: new URL(base).origin });
+  const menu = page.getByRole('combobox', { name: 'Copy /list as' });
+  for (const [form, expected] of [['JSON Pointer', '/list'], ['List', '["list"]'], ['JSONPath', '$.list']]) {
+    await menu.selectOption(form);
+    await until(async () => (await page.evaluate(() => navigator.clipboard.readText())) === expected);
+  }
+});
+for (const width of [390, 820, 1440]) {
+  await check(`a document fits ${width} pixels`, async () => {
+    await page.goto(new URL('#/c/countries/FRA', base).href);
+    await page.getByRole('button', { name: /^name/ }).waitFor();
+    await page.setViewportSize({ width, height: 800 });
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0);
+    await screenshot(`document-${width}`);
+  });
+}
+await page.setViewportSize({ width: 1280, height: 800 });
+await change('dropCollection(collection: "explored", everything: true) { collection }');
 await check('a first visit opens with the example queries', async () => {
   await open();
   assert.deepEqual(await page.getByRole('tab').allInnerTexts(), TABS);
@@ -186,6 +277,18 @@ await check('the content security policy blocks other hosts, inline scripts and 
   assert.equal(refused.ran, undefined);
   assert.equal(asked, 0);
 });
+await check('the token of the page is used by all of its requests', async () => {
+  await page.goto(guarded);
+  await page.getByText('This server requires a token').waitFor();
+  await page.getByLabel('Token').fill(token);
+  await page.keyboard.press('Enter');
+  await page.getByText('The store is empty').waitFor();
+  await screenshot('explore-with-a-token');
+  await open(guarded);
+  await type('query Guarded { __typename }');
+  assert.deepEqual(await run(), { data: { __typename: 'Query' } });
+  await page.evaluate(() => sessionStorage.clear());
+});
 await check('a server that requires a token reports it and accepts one from the headers pane', async () => {
   await open(guarded);
   await page.getByRole('button', { name: 'New tab' }).click();
@@ -257,8 +360,10 @@ function watch(page) {
   return { complaints, hosts };
 }
 
+/** Opens the tab GraphiQL, in a page that is loaded again. */
 async function open(url = base) {
-  await page.goto(url);
+  await page.goto('about:blank'); // a change of the fragment alone loads nothing
+  await page.goto(new URL('#/graphiql', url).href);
   await page.locator('.graphiql-query-editor .view-line').first().waitFor();
   await page.locator('.graphiql-response .monaco-editor').waitFor();
 }
@@ -305,7 +410,17 @@ async function shows(json) {
 
 /** Sends a mutation as another client. */
 async function change(field) {
-  const body = JSON.stringify({ query: `mutation { ${field} }` });
+  return send(JSON.stringify({ query: `mutation { ${field} }` }));
+}
+
+/** Stores a document, given as JSON text, as another client. */
+function store(collection, key, text) {
+  const query = 'mutation Store($collection: String!, $id: ID!, $document: JSON) { replaceDocument(collection: $collection, id: $id, document: $document) { id } }';
+  const variables = `{"collection": ${JSON.stringify(collection)}, "id": ${JSON.stringify(key)}, "document": ${text}}`;
+  return send(`{"query": ${JSON.stringify(query)}, "variables": ${variables}}`);
+}
+
+async function send(body) {
   const headers = { 'content-type': 'application/json' };
   const answer = await (await fetch(new URL('graphql', base), { method: 'POST', headers, body })).json();
   assert.equal(answer.errors, undefined, JSON.stringify(answer));

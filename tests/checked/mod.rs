@@ -40,7 +40,7 @@ pub(crate) async fn empty_store() -> Arc<dyn Store> {
 
 async fn check(stores: Vec<Arc<dyn Store>>) {
     for store in stores {
-        let faults = faults(&*store).await;
+        let faults = faults(&store).await;
         assert!(faults.is_empty(), "a store is not sound: {faults:#?}");
     }
 }

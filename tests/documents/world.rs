@@ -188,8 +188,9 @@ impl World {
     /// The findings of a check of the store, or of one collection.
     pub(crate) fn check(&self, collection: Option<&str>) -> (Vec<Finding>, Summary) {
         self.run(async {
-            let snapshot = self.database.snapshot().await.expect("a snapshot");
-            let mut check = Check::new(&snapshot, collection);
+            let store = self.database.store().clone();
+            let check = Check::of_store(store, collection).await;
+            let mut check = check.expect("a check");
             let mut found = Vec::new();
             while let Some(finding) = check.next().await.expect("a check") {
                 found.push(finding);

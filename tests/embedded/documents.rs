@@ -15,7 +15,7 @@ use phyllo::database::{
 use phyllo::document::id::DocumentId;
 use phyllo::document::patch::parse;
 use phyllo::document::path::Path;
-use phyllo::error::{ErrorKind, Result};
+use phyllo::error::Result;
 use phyllo::key::Leaves;
 use phyllo::store::{Decision, Embedded, Transaction};
 use rand::Rng;
@@ -23,10 +23,10 @@ use rand::rngs::StdRng;
 use redb::StorageBackend;
 use tokio::time::Instant;
 
-use crate::assert_unavailable;
 use crate::disk::{Disk, chance};
 use crate::machine::{Image, Machine};
 use crate::recorder::{Failing, Recorder};
+use crate::{assert_not_acknowledged, assert_unavailable};
 
 const SEEDS: u64 = 10;
 const CRASHES: usize = 60;
@@ -421,7 +421,7 @@ async fn until_it_fails(disk: &Recorded, history: &History, case: &str) -> usize
     let database = match disk.open().await {
         Ok(database) => database,
         Err(error) => {
-            assert_eq!(error.kind(), ErrorKind::Unavailable, "{case}: {error}");
+            assert_not_acknowledged::<()>(Err(error));
             return 0;
         }
     };
@@ -446,7 +446,7 @@ async fn until_it_fails(disk: &Recorded, history: &History, case: &str) -> usize
             Ok(()) => panic!("{case}: it writes on after {failed:?}"),
             Err(error) => {
                 let told = format!("{error}");
-                assert_unavailable::<()>(Err(error));
+                assert_not_acknowledged::<()>(Err(error));
                 assert!(told.contains("until it is reopened"), "{case}: {told}");
                 failed = Some(told);
             }
@@ -482,7 +482,7 @@ async fn a_full_disk_loses_no_document_and_leaves_no_partial_one() {
             }
         };
         let case = format!("seed {seed}, round {round}, {acknowledged} acknowledged: {error}");
-        assert_unavailable::<()>(Err(error));
+        assert_not_acknowledged::<()>(Err(error));
         assert_unavailable(write(&database, &history.transactions[0]).await);
         drop(database);
         for found in [disk.copy(), disk.after_crash(chance)] {

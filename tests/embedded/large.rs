@@ -61,6 +61,32 @@ async fn a_large_transaction_reads_its_writes_and_can_be_aborted() {
     assert_eq!(count, Some(5_i64.to_le_bytes().to_vec()));
 }
 
+/// A large transaction is not in the log, so it takes no space there.
+#[tokio::test]
+async fn a_large_transaction_leaves_the_files_of_the_log_as_they_are() {
+    let machine = Machine::new();
+    let store = logged(&machine).await;
+    let log_bytes = || {
+        let [first, second, _] = machine.image();
+        [first, second]
+            .iter()
+            .flatten()
+            .map(Vec::len)
+            .sum::<usize>()
+    };
+    let before = log_bytes();
+    set(&store, "large", vec![1; 100 * TRANSACTION_BYTES])
+        .await
+        .expect("committed");
+    assert!(
+        log_bytes() <= before,
+        "{} bytes, {before} before",
+        log_bytes()
+    );
+    let large = get(&store, "large").await;
+    assert_eq!(large, Some(vec![1; 100 * TRANSACTION_BYTES]));
+}
+
 /// Transactions of all sizes, and clears of ranges. After a crash at any call, the store has all that
 /// were acknowledged before it, and no part of another one.
 #[tokio::test(flavor = "multi_thread")]

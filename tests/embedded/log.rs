@@ -4,8 +4,8 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
-use phyllo::error::Error;
-use phyllo::store::{Embedded, EmbeddedOptions, LOG_NAMES, Store};
+use phyllo::error::{Error, ErrorKind};
+use phyllo::store::{Decision, Embedded, EmbeddedOptions, LOG_NAMES, Store, transact};
 use rand::Rng;
 use rand::rngs::StdRng;
 use tokio::task::JoinHandle;
@@ -407,6 +407,26 @@ async fn a_failed_sync_of_the_log_fails_the_store_and_commits_nothing() {
     let store = reopened(&[before[0].clone(), before[1].clone(), file]);
     assert_eq!(get(&store, "lost").await, None);
     assert_eq!(get(&store, "before").await, Some(b"value".to_vec()));
+}
+
+/// The frame may have been written, so clients are not told to send the operation again.
+#[tokio::test(flavor = "multi_thread")]
+async fn the_outcome_of_a_transaction_whose_sync_fails_is_unknown() {
+    let machine = Machine::new();
+    let store = logged(&machine).await;
+    machine.fail_log_syncs();
+    let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+    let write = || {
+        transact(&store, deadline, |transaction| {
+            transaction.set(b"key", b"value");
+            Box::pin(async { Ok(Decision::Commit(())) })
+        })
+    };
+    let error = write().await.err().expect("the sync fails");
+    assert_eq!(error.kind(), ErrorKind::OutcomeUnknown, "{error}");
+    // Later transactions are rejected before they write.
+    let error = write().await.err().expect("the store has failed");
+    assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
 }
 
 /// Spawns a commit, which ends after its sync.

@@ -7,6 +7,7 @@ mod directory;
 mod disk;
 mod documents;
 mod faults;
+mod generations;
 mod kill;
 mod large;
 mod log;
@@ -48,6 +49,14 @@ async fn begin(store: &Embedded) -> Arc<dyn Transaction> {
 fn assert_unavailable<T>(result: Result<T>) -> Error {
     let error = result.err().expect("the store does not serve");
     assert_eq!(error.kind(), ErrorKind::Unavailable, "{error}");
+    error
+}
+
+/// Asserts that a write failed: it was refused, or its sync failed and its outcome is unknown.
+fn assert_not_acknowledged<T>(result: Result<T>) -> Error {
+    let error = result.err().expect("the store does not write");
+    let kinds = [ErrorKind::Unavailable, ErrorKind::OutcomeUnknown];
+    assert!(kinds.contains(&error.kind()), "{error}");
     error
 }
 

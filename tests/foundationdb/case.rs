@@ -6,6 +6,8 @@ use futures::future::LocalBoxFuture;
 use libtest_mimic::Trial;
 use tokio::runtime::Builder;
 
+use crate::shared;
+
 /// Time for the remaining tasks of a case to end.
 const TASKS_END: Duration = Duration::from_secs(10);
 
@@ -16,11 +18,44 @@ pub(crate) struct Case {
 }
 
 impl Case {
+    /// A case that runs no tasks. What it stores is not checked here.
     pub(crate) fn sync(name: &str, run: fn()) -> Self {
-        Self::new(name, Box::new(run))
+        let unchecked = move || {
+            shared::begin_case(false);
+            run();
+        };
+        Self::new(name, Box::new(unchecked))
     }
 
+    /// A case whose stores in the shared cluster must be sound.
     pub(crate) fn asynchronous(
+        name: &str,
+        run: impl FnOnce() -> LocalBoxFuture<'static, ()> + Send + 'static,
+    ) -> Self {
+        let checked = move || -> LocalBoxFuture<'static, ()> {
+            shared::begin_case(true);
+            let run = run();
+            Box::pin(async move {
+                run.await;
+                shared::assert_sound().await;
+            })
+        };
+        Self::in_runtime(name, checked)
+    }
+
+    /// A case whose stores need not be sound.
+    pub(crate) fn unchecked(
+        name: &str,
+        run: impl FnOnce() -> LocalBoxFuture<'static, ()> + Send + 'static,
+    ) -> Self {
+        let unchecked = move || {
+            shared::begin_case(false);
+            run()
+        };
+        Self::in_runtime(name, unchecked)
+    }
+
+    fn in_runtime(
         name: &str,
         run: impl FnOnce() -> LocalBoxFuture<'static, ()> + Send + 'static,
     ) -> Self {
@@ -63,7 +98,10 @@ macro_rules! cases {
         crate::case::Case::sync(concat!(module_path!(), "::", stringify!($case)), $case)
     };
     (@damaged $case:ident) => {
-        cases!(@async $case)
+        crate::case::Case::unchecked(
+            concat!(module_path!(), "::", stringify!($case)),
+            || Box::pin($case()),
+        )
     };
     (@threads $case:ident) => {
         cases!(@async $case)

@@ -53,7 +53,16 @@ pub(crate) enum Redundancy {
     Double,
 }
 
-/// A cluster with its data in memory and in a temporary directory.
+/// Where the processes of a cluster keep data.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Engine {
+    /// In memory, and in a log in the directory.
+    Memory,
+    /// In B-trees in the directory.
+    Ssd,
+}
+
+/// A cluster with its data in a temporary directory.
 pub(crate) struct Cluster {
     programs: Programs,
     directory: TempDir,
@@ -73,15 +82,20 @@ struct Process {
 impl Cluster {
     /// Starts a cluster and waits until it is available.
     pub(crate) fn start(redundancy: Redundancy) -> Self {
-        Self::start_with(redundancy, None)
+        Self::start_with(redundancy, Engine::Memory, None)
+    }
+
+    /// Starts a cluster of one process that keeps its data in B-trees.
+    pub(crate) fn start_with_ssd() -> Self {
+        Self::start_with(Redundancy::Single, Engine::Ssd, None)
     }
 
     /// Starts a cluster of one process that listens with TLS.
     pub(crate) fn start_with_tls(environment: Environment) -> Self {
-        Self::start_with(Redundancy::Single, Some(environment))
+        Self::start_with(Redundancy::Single, Engine::Memory, Some(environment))
     }
 
-    fn start_with(redundancy: Redundancy, tls: Option<Environment>) -> Self {
+    fn start_with(redundancy: Redundancy, engine: Engine, tls: Option<Environment>) -> Self {
         let ports = free_ports(match redundancy {
             Redundancy::Single => 1,
             Redundancy::Double => 3,
@@ -100,10 +114,15 @@ impl Cluster {
             cluster.processes.push(Process { port, child: None });
             cluster.spawn(cluster.processes.len() - 1);
         }
-        cluster.configure(match redundancy {
-            Redundancy::Single => "configure new single memory",
-            Redundancy::Double => "configure new double memory",
-        });
+        let copies = match redundancy {
+            Redundancy::Single => "single",
+            Redundancy::Double => "double",
+        };
+        let engine = match engine {
+            Engine::Memory => "memory",
+            Engine::Ssd => "ssd",
+        };
+        cluster.configure(&format!("configure new {copies} {engine}"));
         cluster
     }
 
@@ -128,6 +147,12 @@ impl Cluster {
             child.kill().expect("it is ours");
             child.wait().expect("it ends");
         }
+    }
+
+    /// Starts a killed process again, with the data that it had.
+    pub(crate) fn start_again(&mut self, number: usize) {
+        assert!(self.processes[number].child.is_none(), "it runs");
+        self.spawn(number);
     }
 
     fn address(&self, port: u16) -> String {

@@ -30,6 +30,8 @@ cases!(
         concurrent_changes_equal_a_sequential_order,
         disjoint_changes_do_not_conflict,
         updates_without_a_place_conflict_with_changes_that_make_one,
+    ]
+    damaged("the format is of a later program") [
         writes_conflict_with_a_concurrent_format_upgrade,
     ]
 );
@@ -263,8 +265,8 @@ async fn concurrent_changes_equal_a_sequential_order() {
             assert_eq!(found, json(&database, &other).await, "{first} and {second}");
         }
     }
-    let snapshot = database.snapshot().await.expect("a snapshot");
-    let mut check = Check::new(&snapshot, None);
+    let check = Check::of_store(database.store().clone(), None).await;
+    let mut check = check.expect("a check");
     assert_eq!(check.next().await.expect("a check"), None);
 }
 

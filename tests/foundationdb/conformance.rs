@@ -7,7 +7,7 @@ use super::injected;
 macro_rules! on_every_engine {
     ($($case:ident),* $(,)?) => {
         pub(crate) fn suite() -> Vec<crate::case::Case> {
-            vec![$(crate::case::Case::asynchronous(
+            vec![$(crate::case::Case::unchecked(
                 concat!(module_path!(), "::", stringify!($case)),
                 || Box::pin(async {
                     let store = std::sync::Arc::new(crate::shared::empty_store().await);

@@ -8,8 +8,12 @@
 use super::case::Case;
 use super::shared::empty_store;
 
+#[path = "../graphql/abandoned.rs"]
+mod abandoned;
 #[path = "../graphql/aggregating.rs"]
 mod aggregating;
+#[path = "../graphql/amplification.rs"]
+mod amplification;
 #[path = "../graphql/appending.rs"]
 mod appending;
 #[path = "../graphql/bounds.rs"]
@@ -18,6 +22,8 @@ mod bounds;
 mod bulk;
 #[path = "../graphql/changing.rs"]
 mod changing;
+#[path = "../graphql/checking.rs"]
+mod checking;
 #[path = "../graphql/children.rs"]
 mod children;
 #[path = "../graphql/concurrency.rs"]
@@ -30,6 +36,8 @@ mod counting;
 mod covering;
 #[path = "../graphql/direct.rs"]
 mod direct;
+#[path = "../graphql/direct_lists.rs"]
+mod direct_lists;
 #[path = "../graphql/dropping.rs"]
 mod dropping;
 #[path = "../graphql/entities.rs"]
@@ -50,6 +58,8 @@ mod formats;
 mod from_end;
 #[path = "../graphql/indexing.rs"]
 mod indexing;
+#[path = "../graphql/indexing_large.rs"]
+mod indexing_large;
 #[path = "../graphql/lengths.rs"]
 mod lengths;
 #[path = "../graphql/levels.rs"]
@@ -84,6 +94,8 @@ mod random_updates;
 mod reading;
 #[path = "../graphql/replica.rs"]
 mod replica;
+#[path = "../graphql/scan_limits.rs"]
+mod scan_limits;
 #[path = "../graphql/selecting.rs"]
 mod selecting;
 #[path = "../graphql/selecting_ranges.rs"]
@@ -96,6 +108,8 @@ mod suites;
 pub(crate) mod support;
 #[path = "../graphql/taking.rs"]
 mod taking;
+#[path = "../graphql/timeouts.rs"]
+mod timeouts;
 #[path = "../graphql/totals.rs"]
 mod totals;
 #[path = "../graphql/unique_values.rs"]
@@ -118,17 +132,21 @@ fn sequences() -> u32 {
 
 pub(crate) fn suite() -> Vec<Case> {
     [
+        abandoned::suite(),
         aggregating::suite(),
+        amplification::suite(),
         appending::suite(),
         bounds::suite(),
         bulk::suite(),
         changing::suite(),
+        checking::suite(),
         children::suite(),
         concurrency::suite(),
         copying::suite(),
         counting::suite(),
         covering::suite(),
         direct::suite(),
+        direct_lists::suite(),
         dropping::suite(),
         entities::suite(),
         errors::suite(),
@@ -139,6 +157,7 @@ pub(crate) fn suite() -> Vec<Case> {
         formats::suite(),
         from_end::suite(),
         indexing::suite(),
+        indexing_large::suite(),
         lengths::suite(),
         levels::suite(),
         log_size::suite(),
@@ -154,11 +173,13 @@ pub(crate) fn suite() -> Vec<Case> {
         random_queries::suite(),
         random_updates::suite(),
         reading::suite(),
+        scan_limits::suite(),
         selecting::suite(),
         selecting_ranges::suite(),
         snapshot::suite(),
         suites::suite(),
         taking::suite(),
+        timeouts::suite(),
         totals::suite(),
         unique_values::suite(),
         unknown_commits::suite(),

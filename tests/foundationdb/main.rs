@@ -10,6 +10,7 @@
 mod case;
 mod adoption;
 mod categories;
+mod checks;
 mod cluster;
 mod conflicts;
 mod conformance;
@@ -35,6 +36,8 @@ mod servers;
 mod shared;
 #[path = "../skip/mod.rs"]
 mod skip;
+#[path = "../sound/mod.rs"]
+mod sound;
 mod tls;
 
 use std::process::ExitCode;
@@ -66,6 +69,7 @@ fn main() -> ExitCode {
         servers::suite(),
         recipe::suite(),
         copying::suite(),
+        checks::suite(),
         categories::suite(),
         modeling::suite(),
         tls::suite(),

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use phyllo::error::{ErrorKind, Result};
+use phyllo::limits::CLUSTER_READY_KEPT_TIME;
 use phyllo::store::{Decision, FoundationDb, Store, TransactionResult, transact};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep};
@@ -18,6 +19,7 @@ cases!(
         a_commit_cut_off_by_the_deadline_has_an_unknown_outcome,
         a_commit_cut_off_takes_effect_once_when_the_cluster_returns,
         acknowledged_writes_survive_the_loss_of_one_of_three_processes,
+        a_cluster_without_its_majority_is_not_ready_until_it_commits,
     ]
 );
 
@@ -27,6 +29,7 @@ async fn an_unavailable_cluster_is_reported_and_used_again_when_it_returns() {
     store.ready().await.expect("it serves");
     let snapshot = store.snapshot().await.expect("taken");
     cluster.pause(0);
+    sleep(CLUSTER_READY_KEPT_TIME).await;
     let kind = |result: Result<()>| result.expect_err("it is away").kind();
     assert_eq!(kind(store.ready().await), ErrorKind::Unavailable);
     assert_eq!(
@@ -53,7 +56,7 @@ async fn a_commit_cut_off_by_the_deadline_has_an_unknown_outcome() {
     let pausing = cluster.clone();
     let added = add_one(&store, seconds(4), move |_| pausing.pause(0)).await;
     let error = added.err().expect("there is no answer");
-    assert_eq!(error.kind(), ErrorKind::Timeout);
+    assert_eq!(error.kind(), ErrorKind::OutcomeUnknown);
     assert!(error.message().contains("not known"), "{error}");
     cluster.resume(0);
     until_ready(&store).await;
@@ -124,6 +127,28 @@ async fn acknowledged_writes_survive_the_loss_of_one_of_three_processes() {
     }
 }
 
+async fn a_cluster_without_its_majority_is_not_ready_until_it_commits() {
+    let cluster = Cluster::start(Redundancy::Double);
+    let store = open(&cluster);
+    store.ready().await.expect("it serves");
+    cluster.pause(1);
+    cluster.pause(2);
+    sleep(CLUSTER_READY_KEPT_TIME).await;
+    // Longer than the cluster goes on with what it knew before.
+    let deadline = seconds(20);
+    while Instant::now() < deadline {
+        let ready = store.ready().await;
+        assert!(ready.is_err(), "most processes are paused");
+        sleep(CLUSTER_READY_KEPT_TIME).await;
+    }
+    cluster.resume(1);
+    cluster.resume(2);
+    until_ready(&store).await;
+    add_one(&store, seconds(10), |_| {})
+        .await
+        .expect("it commits");
+}
+
 /// Adds one to the sum. `before_commit` is called with the number of the attempt.
 async fn add_one(
     store: &FoundationDb,
@@ -157,6 +182,7 @@ async fn until_ready(store: &FoundationDb) {
     let deadline = seconds(60);
     while let Err(error) = store.ready().await {
         assert!(Instant::now() < deadline, "it does not come back: {error}");
+        sleep(CLUSTER_READY_KEPT_TIME).await;
     }
 }
 

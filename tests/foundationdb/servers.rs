@@ -1,6 +1,6 @@
 //! Several servers on one cluster.
 
-use std::io::{BufRead, BufReader};
+use std::io::{BufRead, BufReader, Read as _};
 use std::path::Path;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use std::sync::Arc;
@@ -8,9 +8,10 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use phyllo::database::Database;
+use phyllo::limits::CLUSTER_READY_KEPT_TIME;
 use serde_json::{Value, json};
 use tokio::task::JoinSet;
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::cluster::{Cluster, Redundancy, phyllo};
 use super::replay::Replay;
@@ -22,6 +23,10 @@ cases!(
         acknowledged_writes_survive_a_kill_under_load,
         changes_of_two_servers_are_told_once_across_kills,
         a_server_without_its_cluster_is_not_ready_and_stops_cleanly,
+        a_server_waits_for_its_cluster_when_it_starts,
+        a_server_is_not_ready_while_most_processes_are_paused,
+        acknowledged_writes_survive_kills_of_a_process_that_comes_back,
+        a_subscription_over_http_resumes_after_a_restart_of_its_server,
         commands_work_on_a_cluster_with_running_servers,
     ]
 );
@@ -135,6 +140,7 @@ async fn a_server_without_its_cluster_is_not_ready_and_stops_cleanly() {
     let mut server = Server::start(&cluster.file());
     assert_eq!(server.status("/readyz").await, 200);
     cluster.pause(0);
+    sleep(CLUSTER_READY_KEPT_TIME).await;
     assert_eq!(server.status("/readyz").await, 503);
     assert_eq!(server.status("/healthz").await, 200);
     let refused = server.insert(1).await.expect_err("the cluster is away");
@@ -147,6 +153,153 @@ async fn a_server_without_its_cluster_is_not_ready_and_stops_cleanly() {
     server.insert(1).await.expect("it serves again");
     server.signal("TERM");
     assert!(server.process.wait().expect("it ends").success());
+}
+
+async fn a_server_waits_for_its_cluster_when_it_starts() {
+    let cluster = Cluster::start(Redundancy::Single);
+    cluster.pause(0);
+    let mut process = phyllo(&cluster.file(), "serve")
+        .args(["--listen", "127.0.0.1:0"])
+        .env("RUST_LOG", "info")
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the binary starts");
+    let mut log = BufReader::new(process.stderr.take().expect("a pipe"));
+    let mut said = String::new();
+    while !said.contains("the store is not available yet, waiting for it") {
+        assert_ne!(log.read_line(&mut said).expect("text"), 0, "{said}");
+    }
+    cluster.resume(0);
+    // The log is read to its end, so that the server does not wait for its reader.
+    let reading = std::thread::spawn(move || {
+        let mut rest = String::new();
+        log.read_to_string(&mut rest).expect("text");
+        rest
+    });
+    let server = Server::of(process);
+    server.insert(1).await.expect("it serves");
+    server.signal("TERM");
+    let rest = reading.join().expect("it ends");
+    assert!(rest.contains("the store is available now"), "{rest}");
+}
+
+async fn a_server_is_not_ready_while_most_processes_are_paused() {
+    let cluster = Cluster::start(Redundancy::Double);
+    let server = Server::start(&cluster.file());
+    server.insert(1).await.expect("it serves");
+    assert_eq!(server.status("/readyz").await, 200);
+    for process in [1, 2] {
+        cluster.pause(process);
+    }
+    sleep(CLUSTER_READY_KEPT_TIME).await;
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while Instant::now() < deadline {
+        assert_eq!(server.status("/readyz").await, 503);
+        assert_eq!(server.status("/healthz").await, 200);
+    }
+    for process in [1, 2] {
+        cluster.resume(process);
+    }
+    let deadline = Instant::now() + Duration::from_secs(60);
+    while server.status("/readyz").await != 200 {
+        assert!(Instant::now() < deadline, "it is not ready again");
+        sleep(CLUSTER_READY_KEPT_TIME).await;
+    }
+    server.insert(2).await.expect("it is ready");
+}
+
+/// The only process of a cluster that keeps its data on the disk is killed again and again, while
+/// clients write through a server.
+async fn acknowledged_writes_survive_kills_of_a_process_that_comes_back() {
+    const WRITERS: usize = 4;
+    let mut cluster = Cluster::start_with_ssd();
+    let file = cluster.file();
+    let server = Arc::new(Server::start(&file));
+    let mut acknowledged = Vec::new();
+    for round in 0..3 {
+        let over = Arc::new(AtomicBool::new(false));
+        let mut writers = JoinSet::new();
+        for writer in 0..WRITERS {
+            let (server, over) = (server.clone(), over.clone());
+            writers.spawn(async move {
+                let mut done = Vec::new();
+                for number in (1_000_000 * round + writer..).step_by(WRITERS) {
+                    if over.load(Ordering::Acquire) {
+                        break;
+                    }
+                    if server.insert(number).await.is_ok() {
+                        done.push(number);
+                    }
+                }
+                done
+            });
+        }
+        sleep(Duration::from_secs(1)).await;
+        cluster.kill(0);
+        sleep(Duration::from_secs(1)).await;
+        cluster.start_again(0);
+        let deadline = Instant::now() + Duration::from_secs(60);
+        while server.status("/readyz").await != 200 {
+            assert!(Instant::now() < deadline, "it does not come back");
+            sleep(CLUSTER_READY_KEPT_TIME).await;
+        }
+        sleep(Duration::from_secs(1)).await;
+        over.store(true, Ordering::Release);
+        acknowledged.extend(writers.join_all().await.concat());
+    }
+    assert!(acknowledged.len() > 20, "{}", acknowledged.len());
+    for number in acknowledged {
+        assert_eq!(server.stored(number).await, json!({"n": number}));
+    }
+    let checked = run(&mut phyllo(&file, "check")).expect("it is sound");
+    assert!(checked.trim_end().ends_with("sound"), "{checked}");
+}
+
+/// A client follows changes as server-sent events. Its server is killed again and again, and it resumes
+/// with the last event on the next one, while another server writes.
+async fn a_subscription_over_http_resumes_after_a_restart_of_its_server() {
+    const EDITS: usize = 120;
+    let cluster = Cluster::start(Redundancy::Single);
+    let file = cluster.file();
+    let writing = Arc::new(Server::start_with(&file, &["--change-retention", "1h"]));
+    let mut replay = Replay::default();
+    for round in 0..3 {
+        let mut server = Server::start(&file);
+        let mut events = server.follow(replay.cursor.as_deref()).await;
+        let edits = tokio::spawn({
+            let writing = writing.clone();
+            async move {
+                for number in 0..EDITS {
+                    writing
+                        .edit(round * EDITS + number)
+                        .await
+                        .expect("it serves");
+                }
+            }
+        });
+        for _ in 0..EDITS / 4 {
+            let change = events.next().await.expect("the server runs");
+            replay.apply(&change.to_string());
+        }
+        server.signal("KILL");
+        server.process.wait().expect("it ends");
+        edits.await.expect("the edits are made");
+    }
+    let exported = run(&mut phyllo(&file, "export")).expect("it runs");
+    let server = Server::start(&file);
+    let mut events = server.follow(replay.cursor.as_deref()).await;
+    let told = run(&mut phyllo(&file, "changes")).expect("it runs");
+    let last = told.lines().last().expect("changes");
+    let last: Value = serde_json::from_str(last).expect("JSON");
+    while replay.cursor.as_deref() != last["cursor"].as_str() {
+        let change = events.next().await.expect("the server runs");
+        replay.apply(&change.to_string());
+    }
+    replay.assert_equals(&exported);
+    let mut again = Replay::default();
+    again.apply(&told);
+    assert_eq!(again.changes, replay.changes);
 }
 
 async fn commands_work_on_a_cluster_with_running_servers() {
@@ -192,13 +345,17 @@ impl Server {
     }
 
     fn start_with(cluster_file: &Path, arguments: &[&str]) -> Self {
-        let mut process = phyllo(cluster_file, "serve")
+        let process = phyllo(cluster_file, "serve")
             .args(["--listen", "127.0.0.1:0"])
             .args(arguments)
             .env("RUST_LOG", "off")
             .stdout(Stdio::piped())
-            .spawn()
-            .expect("the binary starts");
+            .spawn();
+        Self::of(process.expect("the binary starts"))
+    }
+
+    /// A process that will serve.
+    fn of(mut process: Child) -> Self {
         let mut stdout = BufReader::new(process.stdout.take().expect("a pipe"));
         let mut line = String::new();
         stdout.read_line(&mut line).expect("a line");
@@ -234,6 +391,22 @@ impl Server {
         let mut response = self.ask(query, variables).await.expect("it answers");
         assert_eq!(response.get("errors"), None, "{query}");
         response["data"].take()
+    }
+
+    /// Follows the changes after a cursor, or all of them.
+    async fn follow(&self, after: Option<&str>) -> Events {
+        let query = "subscription { changes { cursor key kind patch resync } }";
+        let request = self.client.post(format!("{}graphql", self.address));
+        let request = request.header("accept", "text/event-stream");
+        let request = match after {
+            Some(after) => request.header("last-event-id", after),
+            None => request,
+        };
+        let response = request.json(&json!({"query": query})).send().await;
+        Events {
+            response: response.expect("it answers"),
+            text: String::new(),
+        }
     }
 
     /// Stores a document. The error is the response if it was not acknowledged.
@@ -279,6 +452,34 @@ impl Server {
         let query = "query($id: ID!) { document(id: $id) { value } }";
         let mut data = self.data(query, json!({"id": number.to_string()})).await;
         data["document"]["value"].take()
+    }
+}
+
+/// Server-sent events with changes.
+struct Events {
+    response: reqwest::Response,
+    /// What was received and not returned yet.
+    text: String,
+}
+
+impl Events {
+    /// The next change. None if the server has ended.
+    async fn next(&mut self) -> Option<Value> {
+        loop {
+            while let Some(end) = self.text.find("\n\n") {
+                let event: String = self.text.drain(..end + 2).collect();
+                let data = event.lines().find_map(|line| line.strip_prefix("data:"));
+                let data = data.and_then(|data| serde_json::from_str::<Value>(data).ok());
+                if let Some(mut data) = data {
+                    assert_eq!(data.get("errors"), None, "{data}");
+                    return Some(data["data"]["changes"].take());
+                }
+            }
+            let chunk = timeout(Duration::from_secs(30), self.response.chunk()).await;
+            let chunk = chunk.expect("a change arrives").ok()??;
+            self.text
+                .push_str(std::str::from_utf8(&chunk).expect("changes are ASCII here"));
+        }
     }
 }
 

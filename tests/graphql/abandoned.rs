@@ -16,8 +16,8 @@ use super::support::client_of;
 
 cases!(async [a_live_query_without_subscribers_stops_in_the_middle]);
 
-/// More leaves than one batch has.
-const LEAVES: usize = 200_000;
+/// More leaves than one batch has, which fit into a transaction of a cluster.
+const LEAVES: usize = 130_000;
 const PATIENCE: Duration = Duration::from_secs(30);
 
 async fn a_live_query_without_subscribers_stops_in_the_middle() {

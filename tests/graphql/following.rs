@@ -15,6 +15,10 @@ cases!(
         changes_are_filtered_by_document_and_path,
         a_follower_resumes_inside_a_commit,
         a_follower_begins_at_the_snapshot_of_a_query,
+        a_follower_that_is_behind_reads_many_patches_in_one_round,
+        followers_share_the_patches_that_they_read,
+        changes_of_one_commit_share_the_pieces_of_its_patches,
+        patches_beside_large_unwanted_ones_are_complete,
         a_replica_from_pages_skips_the_versions_that_it_has,
         a_live_document_sends_its_newest_state,
         a_live_page_sends_its_newest_state,
@@ -240,6 +244,116 @@ async fn a_follower_begins_at_the_snapshot_of_a_query() {
     };
     let mut changes = super::replica::Responses::of(responses);
     assert_eq!(changes.next().await["data"]["changes"]["key"], json!("2"));
+}
+
+async fn a_follower_that_is_behind_reads_many_patches_in_one_round() {
+    const CHANGES: u64 = 400;
+    let client = logging().await;
+    client.insert("1", r#"{"n": 0}"#).await;
+    let cursor = client.data("{ changesCursor }", NONE).await;
+    for number in 1..=CHANGES {
+        let mutation =
+            format!(r#"replaceDocument(id: 1, path: "/n", document: {number}) {{ version }}"#);
+        client.mutate(&mutation).await;
+    }
+    let after = cursor["changesCursor"].as_str().map(str::to_owned);
+    let query = "subscription { changes { patch } }";
+    let Started::Responses(responses) = client.start_after(query, NONE, after).await else {
+        panic!("rejected");
+    };
+    let mut changes = super::replica::Responses::of(responses);
+    let before = client.counts();
+    for number in 1..=CHANGES {
+        let expected = json!([{"op": "replace", "path": "/n", "value": number}]);
+        assert_eq!(changes.next().await["data"]["changes"]["patch"], expected);
+    }
+    let counts = client.counts();
+    // Some snapshots are those of the task that looks for new commits.
+    let snapshots = counts.transactions - before.transactions;
+    assert!(snapshots < CHANGES / 10, "{snapshots} snapshots");
+    let pairs = counts.pairs - before.pairs;
+    assert!(pairs <= 4 * CHANGES, "{pairs} pairs");
+}
+
+async fn followers_share_the_patches_that_they_read() {
+    const FOLLOWERS: u64 = 200;
+    let client = logging().await;
+    client.insert("1", r#"{"n": 0}"#).await;
+    let mut all = Vec::new();
+    for _ in 0..FOLLOWERS {
+        all.push(client.subscribe("subscription { changes { patch } }").await);
+    }
+    let before = client.counts();
+    client
+        .mutate(r#"replaceDocument(id: 1, path: "/n", document: 1) { version }"#)
+        .await;
+    for follower in &mut all {
+        let expected = json!([{"op": "replace", "path": "/n", "value": 1}]);
+        assert_eq!(follower.next().await["data"]["changes"]["patch"], expected);
+    }
+    let pairs = client.counts().pairs - before.pairs;
+    assert!(pairs < FOLLOWERS / 4, "{pairs} pairs");
+}
+
+async fn changes_of_one_commit_share_the_pieces_of_its_patches() {
+    const DOCUMENTS: u64 = 500;
+    let client = logging().await;
+    for id in 0..DOCUMENTS {
+        client.insert(&id.to_string(), r#"{"n": 0}"#).await;
+    }
+    let mut changes = client
+        .subscribe("subscription { changes { key patch } }")
+        .await;
+    let before = client.counts();
+    client
+        .mutate(
+            r#"updateDocuments(where: {}, everything: true, set: [{at: "$.n", value: 1}]) { changed }"#,
+        )
+        .await;
+    let changed = client.counts().pairs - before.pairs;
+    for id in 0..DOCUMENTS {
+        let response = changes.next().await;
+        let change = &response["data"]["changes"];
+        assert_eq!(change["key"], json!(id.to_string()));
+        let expected = json!([{"op": "replace", "path": "/n", "value": 1}]);
+        assert_eq!(change["patch"], expected);
+    }
+    let pairs = client.counts().pairs - before.pairs - changed;
+    assert!(pairs < DOCUMENTS / 10, "{pairs} pairs");
+}
+
+async fn patches_beside_large_unwanted_ones_are_complete() {
+    let client = logging().await;
+    let cursor = client.data("{ changesCursor }", NONE).await;
+    let lengths = [10, 9_990, 10_000, 25_000, 0, 40_000, 3_000, 45_000, 500];
+    for (number, length) in lengths.iter().enumerate() {
+        let (own, other) = (
+            "a".repeat(*length),
+            "b".repeat(30_000 - length.min(&30_000)),
+        );
+        let mutation = format!(
+            r#"a: replaceDocument(id: 1, document: "{number}{own}") {{ key }}
+               b: replaceDocument(id: 2, document: "{number}{other}") {{ key }}
+               c: replaceDocument(id: 3, document: "{number}{own}") {{ key }}"#
+        );
+        client.mutate(&mutation).await;
+        client
+            .mutate(&format!(
+                r#"replaceDocument(id: 2, document: "{own}{number}") {{ key }}"#
+            ))
+            .await;
+    }
+    let after = cursor["changesCursor"].as_str().map(str::to_owned);
+    let query = "subscription { changes(id: 3) { patch } }";
+    let Started::Responses(responses) = client.start_after(query, NONE, after).await else {
+        panic!("rejected");
+    };
+    let mut changes = super::replica::Responses::of(responses);
+    for (number, length) in lengths.iter().enumerate() {
+        let response = changes.next().await;
+        let value = &response["data"]["changes"]["patch"][0]["value"];
+        assert_eq!(*value, json!(format!("{number}{}", "a".repeat(*length))));
+    }
 }
 
 async fn a_live_document_sends_its_newest_state() {

@@ -79,7 +79,8 @@ async fn large_documents_are_found_by_indexes_created_before_or_after_them() {
     let client = client().await;
     create(&client, "before", json!(["$.items[*]"]), false).await;
     for id in 0..3 {
-        let document = filled(150_000, &format!("mark-{id}"));
+        // Fits into a transaction of a cluster.
+        let document = filled(130_000, &format!("mark-{id}"));
         client.insert(&id.to_string(), document).await;
     }
     assert_eq!(found(&client, "mark-2").await, json!([{"key": "2"}]));

@@ -20,6 +20,7 @@ mod appending;
 mod bounds;
 mod bulk;
 mod changing;
+mod checking;
 mod children;
 mod concurrency;
 mod copying;

@@ -289,8 +289,8 @@ impl Client {
 
     /// The findings of a check of the whole store.
     pub(crate) async fn check(&self) -> Vec<Finding> {
-        let snapshot = self.database.snapshot().await.expect("a snapshot");
-        let mut check = Check::new(&snapshot, None);
+        let check = Check::of_store(self.database.store().clone(), None).await;
+        let mut check = check.expect("a check");
         let mut found = Vec::new();
         while let Some(finding) = check.next().await.expect("a check") {
             found.push(finding);

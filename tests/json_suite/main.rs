@@ -230,5 +230,5 @@ async fn documents_in_a_request_have_the_same_result_as_alone() {
             }
         }
     }
-    assert_eq!(faults(&**database.store()).await, []);
+    assert_eq!(faults(database.store()).await, []);
 }

@@ -252,7 +252,7 @@ fn unfinished_tls_handshakes_are_bounded() {
 #[test]
 fn unfinished_messages_of_websockets_are_bounded() {
     let server = server(&[]);
-    let message = frame(&[b'x'; 200_000], false);
+    let message = frame(&vec![b'x'; 200_000], false);
     assert_bounded(&server, "before connection_init", |stream| {
         upgrade(stream);
         offer(stream, &message);
@@ -288,11 +288,11 @@ fn with_changes(server: &Server) -> String {
     let text = json!("x".repeat(1 << 20)).to_string();
     server.ask("POST", "/graphql", &[JSON], insertion("1", &text));
     for at in 0..20 {
-        let fields: String = (0..500)
-            .map(|n| {
-                format!("a{n}: insertDocument(id: \"document-{at}-{n}\", document: 1) {{ key }} ")
-            })
-            .collect();
+        let field = |n: usize| {
+            format!("a{n}: insertDocument(id: \"document-{at}-{n}\", document: 1) {{ key }} ")
+        };
+        let fields: Vec<String> = (0..500).map(field).collect();
+        let fields = fields.concat();
         let body = json!({"query": format!("mutation {{ {fields} }}")}).to_string();
         let answer = server.ask("POST", "/graphql", &[JSON], body);
         assert_eq!(answer.status, 200);

@@ -166,6 +166,16 @@ fn the_stored_change_log_is_measured() {
 }
 
 #[test]
+fn the_longest_poll_is_reported() {
+    let server = Server::start();
+    let longest = || scrape(&server)["phyllo_longest_poll_seconds"];
+    // A poll counts once it is over, so the first scrape may not report its own.
+    let reported = (0..1_000).map(|_| longest()).find(|&seconds| seconds > 0.0);
+    let reported = reported.expect("a poll is reported");
+    assert!(longest() >= reported, "{reported}");
+}
+
+#[test]
 fn persisted_query_lookups_are_counted() {
     let server = Server::start();
     let text = "query Kept { __typename }";

@@ -91,7 +91,7 @@ async fn unresolved_outcomes_are_reported_as_unknown(fresh: Fresh) {
         let soon = Instant::now() + Duration::from_millis(200);
         let settled = write_only(&blind, soon, Ok).await;
         let error = settled.err().expect("nobody knows");
-        assert_eq!(error.kind(), ErrorKind::Timeout);
+        assert_eq!(error.kind(), ErrorKind::OutcomeUnknown);
         assert!(error.message().contains("not known"), "{error}");
         assert_eq!(part.all().await.len(), sum);
     }

@@ -25,6 +25,8 @@ pub(crate) enum Fault {
     Get(ErrorKind),
     /// Transactions do not begin.
     BeginNever,
+    /// The engine drops each snapshot after so many reads, as a cluster does after five seconds.
+    SnapshotsEnd,
 }
 
 pub(crate) struct Injected {
@@ -55,7 +57,15 @@ fn strikes(remaining: &AtomicUsize) -> bool {
 #[async_trait]
 impl Store for Injected {
     async fn snapshot(&self) -> Result<Arc<dyn Read>> {
-        self.inner.snapshot().await
+        let inner = self.inner.snapshot().await?;
+        if self.fault != Fault::SnapshotsEnd {
+            return Ok(inner);
+        }
+        let reads = self.remaining.load(Ordering::SeqCst);
+        Ok(Arc::new(InjectedSnapshot {
+            inner,
+            remaining: AtomicUsize::new(reads),
+        }))
     }
 
     async fn begin(&self) -> Result<Arc<dyn Transaction>> {
@@ -91,6 +101,44 @@ impl Store for Injected {
 
     async fn failed(&self) -> Error {
         self.inner.failed().await
+    }
+}
+
+/// A snapshot of which the engine serves some reads.
+struct InjectedSnapshot {
+    inner: Arc<dyn Read>,
+    remaining: AtomicUsize,
+}
+
+impl InjectedSnapshot {
+    fn serve(&self) -> Result<&dyn Read> {
+        if strikes(&self.remaining) {
+            return Ok(&*self.inner);
+        }
+        Err(Error::new(ErrorKind::Timeout, "injected"))
+    }
+}
+
+#[async_trait]
+impl Read for InjectedSnapshot {
+    async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
+        self.serve()?.get(key).await
+    }
+
+    async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
+        self.serve()?.range(range).await
+    }
+
+    async fn version(&self) -> Result<Version> {
+        self.inner.version().await
+    }
+
+    fn is_remote(&self) -> bool {
+        self.inner.is_remote()
+    }
+
+    async fn split_points(&self, begin: &[u8], end: &[u8]) -> Result<Vec<Vec<u8>>> {
+        self.serve()?.split_points(begin, end).await
     }
 }
 

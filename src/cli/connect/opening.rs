@@ -15,7 +15,7 @@ use crate::cli::outcome::failed;
 use crate::cli::terminal::output::say;
 use crate::database::{Database, LogSize};
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{OPEN_TIME_MAX, STORE_WAIT_TIME_MAX};
+use crate::limits::{OPEN_TIME_MAX, STORE_RETRY_TIME, STORE_WAIT_TIME_MAX};
 use crate::store::{Embedded, EmbeddedOptions, EmbeddedReader, FILE_NAME, Store};
 
 /// The interval of checks whether a store has been released.
@@ -59,8 +59,24 @@ pub(crate) async fn open_to_serve(
         }
         StoreLocation::Cluster(file) => {
             let cluster = cluster::open(file.as_deref())?;
+            wait_until_available(&cluster).await;
             open_database(Arc::new(cluster), retention).await
         }
+    }
+}
+
+/// Waits until a store can be read, and writes to the log why it cannot.
+async fn wait_until_available(store: &dyn Store) {
+    let mut reported = String::new();
+    while let Err(error) = store.snapshot().await {
+        if reported != error.message() {
+            tracing::warn!("the store is not available yet, waiting for it: {error}");
+            error.message().clone_into(&mut reported);
+        }
+        sleep(STORE_RETRY_TIME).await;
+    }
+    if !reported.is_empty() {
+        tracing::info!("the store is available now");
     }
 }
 

@@ -14,7 +14,6 @@ use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::SWEEP_DOCUMENTS_MAX;
 use crate::operations::Sweep;
-use crate::store::OUTCOME_UNKNOWN;
 
 /// The progress of a sweep.
 pub(crate) struct SweepReport {
@@ -107,9 +106,8 @@ async fn sweep_all(access: &DatabaseAccess, sweep: &Sweep, report: &mut SweepRep
 
 /// Whether a smaller portion may succeed. A portion that may have been committed is never repeated.
 fn is_about_size(error: &Error) -> bool {
-    let kind = matches!(
+    matches!(
         error.kind(),
         ErrorKind::TooLarge | ErrorKind::Timeout | ErrorKind::Conflict
-    );
-    kind && !error.message().contains(OUTCOME_UNKNOWN)
+    )
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use super::update::Bulk;
-use crate::budget::Budget;
+use crate::budget::{Budget, pause};
 use crate::database::document_key::{DocumentKey, check_collection};
 use crate::database::query::portion;
 use crate::document::filter::Filter;
@@ -76,7 +76,7 @@ pub async fn sweep(
             swept.changed += u64::from(applied.await?);
             swept.matched += 1;
             // An engine may complete every call without waiting, so yield explicitly.
-            tokio::task::yield_now().await;
+            pause().await;
         }
         swept.examined += 1;
         if done && !found.more {

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::budget::Budget;
+use crate::budget::{Budget, pause};
 use crate::database::document_key::{DocumentKey, check_collection};
 use crate::database::edit::delete;
 use crate::database::edit::update::{Update, update};
@@ -115,7 +115,7 @@ pub async fn bulk(
             changes.changed.push(document);
         }
         // An engine may complete every call without waiting, so yield explicitly.
-        tokio::task::yield_now().await;
+        pause().await;
         budget.check()?;
         let last = at + 1 == matched;
         if let Some(bytes_max) = bytes_max

@@ -3,28 +3,61 @@
 use std::sync::Arc;
 
 use crate::error::Result;
-use crate::store::{Batches, Pairs, Read};
+use crate::store::{Batches, Pairs, Read, key_after};
 
 /// Reads a range in batches.
 pub(crate) struct Cursor {
     batches: Batches<Arc<dyn Read>>,
     batch: Pairs,
     at: usize,
+    /// The first key that no earlier batch could have.
+    begin: Vec<u8>,
 }
 
 impl Cursor {
     /// Creates a cursor at the first pair from `begin` to before `end`.
     pub(crate) fn new(read: Arc<dyn Read>, begin: Vec<u8>, end: Vec<u8>) -> Self {
         Self {
-            batches: Batches::new(read, begin, end),
+            batches: Batches::new(read, begin.clone(), end),
             batch: Pairs::default(),
             at: 0,
+            begin,
         }
     }
 
     /// Continues from `begin` in another snapshot.
     pub(crate) fn renew(&mut self, read: Arc<dyn Read>, begin: Vec<u8>) {
         *self = Self::new(read, begin, self.batches.end().to_vec());
+    }
+
+    /// Continues in another snapshot, with the first pair after the last one that was passed.
+    pub(crate) fn resume(&mut self, read: Arc<dyn Read>) {
+        let begin = self.position();
+        self.renew(read, begin);
+    }
+
+    /// The first key after the last pair that was passed, or the begin of the range.
+    pub(crate) fn position(&self) -> Vec<u8> {
+        match self.at.checked_sub(1) {
+            Some(at) => key_after(self.batch.get(at).0),
+            None => self.begin.clone(),
+        }
+    }
+
+    /// Moves forward to the first pair at or after `key`. Never moves back.
+    pub(crate) fn seek(&mut self, key: &[u8]) {
+        while self.at < self.batch.len() && self.batch.get(self.at).0 < key {
+            self.at += 1;
+        }
+        if self.at == self.batch.len() {
+            self.batches.seek(key);
+        }
+    }
+
+    /// The pairs from the current one on that were read already, `count_max` at most.
+    pub(crate) fn ahead(&self, count_max: usize) -> impl Iterator<Item = (&[u8], &[u8])> {
+        let end = self.batch.len().min(self.at.saturating_add(count_max));
+        (self.at..end).map(|at| self.batch.get(at))
     }
 
     /// Returns the current pair, and reads a batch if needed. Returns none after the last pair.
@@ -36,6 +69,9 @@ impl Cursor {
             let Some(batch) = self.batches.next().await? else {
                 return Ok(None);
             };
+            if let Some((last, _)) = self.batch.last() {
+                self.begin = key_after(last);
+            }
             self.batch = batch;
             self.at = 0;
         }

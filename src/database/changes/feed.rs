@@ -7,6 +7,8 @@
 //! change or gets one twice.
 
 mod follow_errors;
+mod patch_reader;
+pub(crate) mod patch_window;
 mod pause;
 pub(crate) mod shared_commits;
 mod taken;
@@ -22,6 +24,8 @@ use taken::TakenCommits;
 use tokio::sync::Notify;
 use tokio::time::sleep;
 
+use self::patch_reader::LoggedPatches;
+use self::patch_window::{ChangePatch, PatchWindow};
 use super::cursor::{ChangeCursor, ChangePosition};
 use super::interest::{Interest, Subscribers};
 use super::read::{LoggedCommit, Start, read_commits};
@@ -40,6 +44,7 @@ pub(crate) struct ChangeFeed(Arc<FeedParts>);
 struct FeedParts {
     store: Arc<dyn Store>,
     commits: SharedCommits,
+    patches: Arc<LoggedPatches>,
     state: Mutex<FeedState>,
     observer: OnceLock<Arc<dyn ChangesObserver>>,
 }
@@ -92,7 +97,7 @@ struct SignalState {
 }
 
 /// A commit with changes that a subscriber wants.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct FollowedChange {
     /// The commit.
     pub commit: Arc<LoggedCommit>,
@@ -100,6 +105,8 @@ pub struct FollowedChange {
     pub change: usize,
     /// The position after the change.
     pub cursor: ChangeCursor,
+    /// The edits.
+    pub patch: ChangePatch,
 }
 
 /// Where a subscriber begins.
@@ -125,6 +132,7 @@ pub struct ChangeFollower {
     taken: TakenCommits,
     /// The number of changes of the first of them that were looked at.
     looked_at: usize,
+    patches: Arc<PatchWindow>,
 }
 
 impl ChangeFeed {
@@ -182,6 +190,7 @@ impl ChangeFeed {
             signal,
             taken: TakenCommits::default(),
             looked_at: 0,
+            patches: Arc::new(PatchWindow::new(&self.0.patches)),
         };
         // Only a snapshot that is taken after the subscriber was added has all earlier commits.
         follower.position = match from {
@@ -220,6 +229,7 @@ impl FeedState {
 impl FeedParts {
     fn new(store: Arc<dyn Store>) -> Self {
         Self {
+            patches: Arc::new(LoggedPatches::new(store.clone())),
             store,
             commits: SharedCommits::default(),
             state: Mutex::default(),
@@ -443,6 +453,10 @@ impl ChangeFollower {
                     at
                 };
                 return Some(FollowedChange {
+                    patch: {
+                        let taken = self.taken.held();
+                        self.patches.of(&commit, taken, number, &self.interest)
+                    },
                     cursor: ChangeCursor {
                         history: self.history.clone(),
                         position: self.position,
@@ -512,6 +526,7 @@ impl ChangeFollower {
 
     /// Waits for a notification after the position.
     async fn wait(&mut self) -> Result<()> {
+        self.patches.clear();
         let first = self.signal.notified().await?;
         // Between the position and this commit, nothing was wanted.
         self.position = self.position.max(before(first));

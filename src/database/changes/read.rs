@@ -1,5 +1,6 @@
 //! Reads entries of the change log in the order of commits.
 
+use std::ops::Range;
 use std::sync::OnceLock;
 
 use futures::future::join;
@@ -23,11 +24,11 @@ pub struct LoggedCommit {
     /// The changes, in the order in which each document first changed.
     pub changes: Vec<LoggedChange>,
     /// The shard of the entry.
-    shard: u8,
+    pub(super) shard: u8,
     /// An estimate of the memory that the commit takes.
     pub(super) bytes: usize,
     /// The memory of the commit, once it counts.
-    held: OnceLock<(Share, Option<Share>)>,
+    pub(super) held: OnceLock<(Share, Option<Share>)>,
 }
 
 /// The first commits after a version.
@@ -161,33 +162,57 @@ impl LoggedCommit {
             .get_or_init(|| (share(commits), requests.map(share)));
     }
 
-    /// Reads the JSON Patch of the change at a position in the commit. `None` if the log does not
-    /// have it.
-    ///
-    /// # Errors
-    /// Errors of the store.
-    pub async fn read_patch(&self, read: &dyn Read, change: usize) -> Result<Option<Vec<u8>>> {
-        let Some((at, bytes)) = self.changes[change].patch else {
-            return Ok(None);
-        };
-        let range = ChangeLogRange::new(ChangeLogPart::Patches, self.shard);
+    /// The bytes of the patches of all changes.
+    pub(super) fn patch_bytes(&self) -> u64 {
+        let last = self.changes.iter().rev().find_map(|change| change.patch);
+        last.map_or(0, |(at, bytes)| at + bytes)
+    }
+
+    /// Where the log has the edits of the change at a position in the commit. `None` if it does not
+    /// have them.
+    pub(super) fn patch_place(&self, change: usize) -> Option<PatchPlace> {
+        let (at, bytes) = self.changes[change].patch?;
         let first = at / PIECE_BYTES as u64;
-        let begin = range.key(self.version, first);
-        let end = range.key(self.version, (at + bytes).div_ceil(PIECE_BYTES as u64));
-        let mut operations = Vec::new();
-        let mut batches = Batches::new(read, begin, end);
-        while let Some(batch) = batches.next().await? {
-            for (_, piece) in batch.iter() {
-                operations.extend_from_slice(piece);
-            }
+        Some(PatchPlace {
+            shard: self.shard,
+            version: self.version,
+            pieces: first..(at + bytes).div_ceil(PIECE_BYTES as u64),
+            at: usize::try_from(at - first * PIECE_BYTES as u64).unwrap_or(usize::MAX),
+            bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
+        })
+    }
+}
+
+/// Where the log has the edits of a change: in pieces of the patches of its commit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct PatchPlace {
+    pub(super) shard: u8,
+    pub(super) version: Version,
+    /// The numbers of the pieces.
+    pub(super) pieces: Range<u64>,
+    /// The position in the first piece, in bytes.
+    at: usize,
+    /// The length of the edits, in bytes.
+    pub(super) bytes: usize,
+}
+
+impl PatchPlace {
+    /// The JSON Patch in the pieces, which are those of this place. `None` if the entry has expired
+    /// since its header was read, so that pieces are missing.
+    pub(super) fn cut<'p>(&self, pieces: impl Iterator<Item = &'p [u8]>) -> Option<Vec<u8>> {
+        let mut patch = vec![b'['];
+        let mut skip = self.at;
+        for piece in pieces {
+            let rest = piece.get(skip..).unwrap_or_default();
+            skip = skip.saturating_sub(piece.len());
+            let left = self.bytes + 1 - patch.len();
+            patch.extend_from_slice(&rest[..rest.len().min(left)]);
         }
-        let at = usize::try_from(at - first * PIECE_BYTES as u64).unwrap_or(usize::MAX);
-        let end = at.saturating_add(usize::try_from(bytes).unwrap_or(usize::MAX));
-        let Some(operations) = operations.get(at..end) else {
-            // The entry has expired since its header was read.
-            return Ok(None);
-        };
-        Ok(Some([b"[", operations, b"]"].concat()))
+        if patch.len() <= self.bytes {
+            return None;
+        }
+        patch.push(b']');
+        Some(patch)
     }
 }
 

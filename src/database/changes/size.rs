@@ -6,6 +6,7 @@
 //! one shard.
 
 use super::settings::horizon_of;
+use crate::budget::pause;
 use crate::error::{Error, Result};
 use crate::key::{ChangeLogPart, ChangeLogRange, ChangesDecoder, Family, Version};
 use crate::limits::{CHANGE_SHARDS, EXCLUSIVE_CHANGE_SHARD, PIECE_BYTES};
@@ -63,7 +64,7 @@ impl LogSize {
             if !batch.more {
                 return Ok(Some(count.entries.bytes));
             }
-            tokio::task::yield_now().await;
+            pause().await;
         }
     }
 

@@ -1,114 +1,154 @@
 //! Comparison of index entries with documents, in both directions.
 
-use std::collections::{BTreeSet, HashMap, VecDeque};
-use std::hash::{BuildHasher, RandomState};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use futures::future::try_join_all;
+use futures::{FutureExt as _, StreamExt as _, stream};
 
+use super::document_read::{DocumentRead, DocumentState, state_now};
+use super::expected::{Comparison, Expected, HASHES_MAX, Hashes, PREPARED_HASHES_MAX, compact};
 use super::finding::{CheckReport, FindingKind};
+use super::snapshots::{CheckSnapshot, CheckSnapshots};
 use crate::budget::Budget;
-use crate::database::document_key::DocumentKey;
-use crate::database::index::definition::{Index, State, indexes};
+use crate::database::document_key::{DocumentKey, prefix_end};
+use crate::database::index::definition::{Index, indexes};
 use crate::database::index::entries::{EntryStream, Unfit, entry_streams};
 use crate::database::open::unique_values::is_constrained;
-use crate::document::id::DocumentId;
 use crate::document::path::Place;
 use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::key::{Family, IndexKey, OwnKey, SystemKey};
-use crate::limits::{CHECK_HASHES_BYTES_MAX, INDEX_READS_AT_ONCE};
-use crate::store::Read;
+use crate::limits::{CHECK_DOCUMENTS_AT_ONCE, CHECK_TRIES_MAX};
+use crate::store::RangeRead;
 
 /// The indexes of the current collection.
 pub(crate) struct CheckedIndexes {
-    read: Arc<dyn Read>,
+    snapshots: Arc<CheckSnapshots>,
+    /// The snapshot of the entries and of the definitions.
+    snapshot: CheckSnapshot,
     budget: Budget,
     collection: String,
     found: Arc<[Index]>,
+    /// Whether `found` belongs to an earlier snapshot.
+    outdated: bool,
     hashes: Hashes,
     /// The values of the last entry, with the prefix of the index.
     last_values: Vec<u8>,
 }
 
 impl CheckedIndexes {
-    pub(crate) fn new(read: Arc<dyn Read>) -> Self {
+    pub(crate) fn new(snapshots: Arc<CheckSnapshots>) -> Self {
         Self {
-            read,
+            snapshot: snapshots.current(),
+            snapshots,
             budget: Budget::of_background(),
             collection: String::new(),
             found: Arc::default(),
+            outdated: false,
             hashes: Hashes::default(),
             last_values: Vec::new(),
         }
     }
 
+    /// Continues in another snapshot. `entries` is at the first entry that is not checked yet.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub(crate) async fn resume(&mut self, snapshot: CheckSnapshot) -> Result<()> {
+        self.snapshot = snapshot;
+        self.outdated = true;
+        if self.last_values.is_empty() {
+            return Ok(());
+        }
+        // Whether an entry with the last values is still there.
+        let end = prefix_end(&self.last_values);
+        let before = RangeRead {
+            reverse: true,
+            ..RangeRead::new(&self.last_values, &end).at_most(1)
+        };
+        if self.snapshot.read.range(before).await?.pairs.is_empty() {
+            self.last_values.clear();
+        }
+        Ok(())
+    }
+
     /// Returns the indexes of a collection. Returns none if a definition is damaged, which is a
     /// finding of its own.
-    async fn of(&mut self, collection: &str) -> Result<Arc<[Index]>> {
-        if self.collection != collection {
-            self.found = match indexes(&*self.read, collection).await {
+    pub(super) async fn of(&mut self, collection: &str) -> Result<Arc<[Index]>> {
+        if self.outdated || self.collection != collection {
+            let found: Arc<[Index]> = match indexes(&*self.snapshot.read, collection).await {
                 Ok(indexes) => indexes.into(),
                 Err(error) if error.kind() == ErrorKind::Internal => Arc::default(),
                 Err(error) => return Err(error),
             };
+            if self.found != found {
+                // Another index may have the number of an earlier one.
+                self.hashes.clear();
+            }
+            self.found = found;
+            self.outdated = false;
             collection.clone_into(&mut self.collection);
         }
         Ok(self.found.clone())
     }
 
-    /// Checks that a document has all its entries in the ready indexes.
-    pub(crate) async fn check_document(
-        &mut self,
-        document: &[u8],
-        report: &mut CheckReport,
-    ) -> Result<()> {
-        let Some(key) = document_key(document) else {
-            return Ok(());
-        };
-        for index in &*self.of(&key.collection).await? {
-            if index.state == State::Ready {
-                let checked = self.check_entries_of(&key, index, report).await;
-                verified(checked, document, report)?;
+    /// Reads what the entries of several documents are compared with, all at the same time. What is
+    /// not read here, because it is large, is read when an entry is compared.
+    pub(crate) async fn prepare(&mut self, entries: &[Vec<u8>]) -> Result<()> {
+        let mut wanted = Vec::new();
+        let mut seen = BTreeSet::new();
+        for entry in entries {
+            let Some(SystemKey::Entry(packed, number)) = SystemKey::parse(entry) else {
+                continue;
+            };
+            let Some(collection) = OwnKey::of(packed).collection else {
+                continue;
+            };
+            let indexes = self.of(&collection).await?;
+            let index = indexes
+                .iter()
+                .find(|it| it.number == number && it.is_kept());
+            let Some(index) = index.cloned() else {
+                continue;
+            };
+            let key = IndexKey::new(&collection, number)?;
+            let Some((_, id)) = key.parse(entry, index.on.len()) else {
+                continue;
+            };
+            let known = self.hashes.get(&collection, &(number, id.clone())).cloned();
+            let is_known = match &known {
+                Some(Ok(known)) => known.snapshots.1 >= self.snapshot.number,
+                Some(Err(_)) => true,
+                None => false,
+            };
+            let document = DocumentKey::new(collection, id);
+            if let Ok(document) = document
+                && !is_known
+                && seen.insert((number, document.place(&Place::default())?))
+            {
+                wanted.push((document, index, known.and_then(Result::ok)));
             }
         }
-        Ok(())
-    }
-
-    async fn check_entries_of(
-        &self,
-        document: &DocumentKey,
-        index: &Index,
-        report: &mut CheckReport,
-    ) -> Result<()> {
-        let key = IndexKey::new(&document.collection, index.number)?;
-        let mut entries = self.entries_of(document, index).await?;
-        // A value can occur repeatedly. To report each missing entry about once, remember a few of
-        // them.
-        let mut reported = BTreeSet::new();
-        let mut fits = true;
-        while let Some(values) = entries.next().await? {
-            let values: BTreeSet<Vec<u8>> = values.into_iter().collect();
-            let keys = values.iter().map(|values| key.entry(values, &document.id));
-            // A value that does not fit into a key has no entry.
-            let keys: Vec<Vec<u8>> = keys.filter_map(Result::ok).collect();
-            fits &= keys.len() == values.len();
-            for some in keys.chunks(INDEX_READS_AT_ONCE) {
-                let found = try_join_all(some.iter().map(|entry| self.read.get(entry))).await?;
-                for (entry, _) in some.iter().zip(found).filter(|(_, found)| found.is_none()) {
-                    if reported.len() >= INDEX_READS_AT_ONCE {
-                        reported.clear();
-                    }
-                    if reported.insert(entry.clone()) {
-                        report.tell(FindingKind::NoEntry, entry);
-                    }
-                }
-            }
-        }
-        if !fits || entries.skipped() {
-            report.tell(
-                FindingKind::ValueNotIndexed,
-                &document.place(&Place::default())?,
+        let mut reads = Vec::new();
+        for (document, index, known) in &wanted {
+            let known = known.as_ref();
+            reads.push(
+                self.now(document, index, known, PREPARED_HASHES_MAX)
+                    .boxed(),
             );
+        }
+        let reads = stream::iter(reads).buffered(CHECK_DOCUMENTS_AT_ONCE);
+        let reads: Vec<_> = reads.collect().await;
+        for ((document, index, _), expected) in wanted.into_iter().zip(reads) {
+            match expected {
+                Ok(expected) => {
+                    let key = (index.number, document.id);
+                    // Forgets the documents of another collection.
+                    self.hashes.get(&document.collection, &key);
+                    self.hashes.insert(key, Ok(expected));
+                }
+                Err(error) if is_unverified(&error) => {}
+                Err(error) => return Err(error),
+            }
         }
         Ok(())
     }
@@ -139,13 +179,16 @@ impl CheckedIndexes {
             report.tell(FindingKind::UnknownKey, entry);
             return Ok(());
         };
-        // An entry of a document that was compared before needs no read, so the many entries of one
-        // document take no round trip each.
-        let is_known = self
-            .hashes
-            .get(&collection, &(number, id.clone()))
-            .is_some();
-        if !is_known && !self.is_entered(&collection, &id).await? {
+        let Ok(document) = DocumentKey::new(collection, id) else {
+            report.tell(FindingKind::StaleEntry, entry);
+            return Ok(());
+        };
+        let compared = self.compare(&document, index, entry, (values, value)).await;
+        let finding = match compared {
+            Ok(finding) => finding,
+            Err(error) => return verified(Err(error), entry, report),
+        };
+        if finding == Some(Comparison::NoDocument) {
             report.tell(FindingKind::StaleEntry, entry);
             return Ok(());
         }
@@ -153,31 +196,18 @@ impl CheckedIndexes {
             report.tell(FindingKind::EntryValue, entry);
             return Ok(());
         }
-        let document = DocumentKey::new(collection, id)?;
         let values_end = entry.len() - key.relative(entry).map_or(0, <[u8]>::len) + values.len();
         let repeated = self.last_values == entry[..values_end];
         entry[..values_end].clone_into(&mut self.last_values);
         if repeated && index.unique && is_constrained(values) {
             report.tell(FindingKind::NotUnique, entry);
         }
-        let compared = self.compare(&document, index, (values, value)).await;
-        verified(
-            compared.map(|finding| {
-                if let Some(finding) = finding {
-                    report.tell(finding, entry);
-                }
-            }),
-            entry,
-            report,
-        )
-    }
-
-    /// Returns whether the catalog has a document.
-    async fn is_entered(&self, collection: &str, id: &DocumentId) -> Result<bool> {
-        match Family::Existence(collection, id).key() {
-            Ok(existence) => Ok(self.read.get(&existence).await?.is_some()),
-            Err(_) => Ok(false),
+        match finding {
+            Some(Comparison::OtherForms) => report.tell(FindingKind::EntryValue, entry),
+            Some(_) => report.tell(FindingKind::StaleEntry, entry),
+            None => {}
         }
+        Ok(())
     }
 
     /// Compares an entry with those that its document should have. Returns none if it is one of them.
@@ -185,63 +215,187 @@ impl CheckedIndexes {
         &mut self,
         document: &DocumentKey,
         index: &Index,
+        entry: &[u8],
         (values, forms): (&[u8], &[u8]),
-    ) -> Result<Option<FindingKind>> {
-        if self.holds(document, index, (values, forms)).await? {
+    ) -> Result<Option<Comparison>> {
+        let key = (index.number, document.id.clone());
+        let known = self.hashes.get(&document.collection, &key).cloned();
+        let known = known.transpose()?;
+        let expected = match known {
+            Some(known) if known.snapshots.1 >= self.snapshot.number => known,
+            known => {
+                let now = self.now(document, index, known.as_ref(), HASHES_MAX).await;
+                if now.as_ref().err().is_none_or(is_about_size) {
+                    self.hashes.insert(key, now.clone());
+                }
+                now?
+            }
+        };
+        let hash = self.hashes.of(values, forms);
+        let found = expected.compare(hash);
+        if found.is_none() {
             return Ok(None);
         }
-        let expected = self.entries_of(document, index).await?.forms().to_vec();
-        let is_known =
-            expected != forms && self.holds(document, index, (values, &expected)).await?;
-        Ok(Some(if is_known {
-            FindingKind::EntryValue
-        } else {
-            FindingKind::StaleEntry
-        }))
+        // The document of an entry was read from the same snapshot as the entry, or the entry may be
+        // one of an earlier or later state of the document.
+        let (first, last) = expected.snapshots;
+        let certain = (first..=last).contains(&self.snapshot.number);
+        if found == Some(Comparison::NoDocument) && certain {
+            return Ok(found);
+        }
+        self.compare_again(
+            document,
+            index,
+            entry,
+            (values, forms),
+            certain.then_some(expected),
+        )
+        .await
     }
 
-    /// Returns whether a document should have an entry with these values, in these forms.
-    async fn holds(
-        &mut self,
+    /// Looks again for a fault, in one state of the entry and its document, and determines its kind.
+    /// `expected` is known if it belongs to the snapshot of the entry.
+    async fn compare_again(
+        &self,
+        document: &DocumentKey,
+        index: &Index,
+        entry: &[u8],
+        (values, forms): (&[u8], &[u8]),
+        expected: Option<Expected>,
+    ) -> Result<Option<Comparison>> {
+        let mut tries = 1;
+        loop {
+            let Some(read) = self.begin(document, index, Some(entry)).await? else {
+                return Ok(None);
+            };
+            if !read.has_entry() {
+                return Ok(None);
+            }
+            if !read.is_entered() {
+                return Ok(Some(Comparison::NoDocument));
+            }
+            let known = expected.as_ref().and_then(|known| known.hashes.clone());
+            let compared = self.compare_in(&read, document, index, (values, forms), known);
+            match compared.await {
+                Err(error) if error.kind() == ErrorKind::Conflict && tries < CHECK_TRIES_MAX => {
+                    tries += 1;
+                }
+                compared => return compared,
+            }
+        }
+    }
+
+    async fn compare_in(
+        &self,
+        read: &DocumentRead,
         document: &DocumentKey,
         index: &Index,
         (values, forms): (&[u8], &[u8]),
-    ) -> Result<bool> {
-        let hash = self.hashes.of(values, forms);
-        let key = (index.number, document.id.clone());
-        if let Some(hashes) = self.hashes.get(&document.collection, &key) {
-            return hashes
-                .clone()
-                .map(|hashes| hashes.binary_search(&hash).is_ok());
-        }
-        let hashes = self.hashes_of(document, index).await;
-        let holds = match &hashes {
-            Ok(hashes) => Ok(hashes.binary_search(&hash).is_ok()),
-            Err(error) => Err(error.clone()),
+        known: Option<Arc<[u64]>>,
+    ) -> Result<Option<Comparison>> {
+        let own_forms = self.entries_of(read, document, index).await?;
+        let own_forms = own_forms.forms().to_vec();
+        let hashes = match known {
+            Some(hashes) => hashes,
+            None => self.hashes_in(read, document, index, HASHES_MAX).await?,
         };
-        if holds.as_ref().err().is_none_or(is_about_size) {
-            self.hashes.insert(key, hashes);
+        let has = |forms: &[u8]| {
+            let hash = self.hashes.of(values, forms);
+            hashes.binary_search(&hash).is_ok()
+        };
+        if has(forms) {
+            return Ok(None);
         }
-        holds
+        Ok(Some(if own_forms != forms && has(&own_forms) {
+            Comparison::OtherForms
+        } else {
+            Comparison::NotOfDocument
+        }))
+    }
+
+    /// Returns the entries that a document should have now, at most `hashes_max`: those of an earlier
+    /// snapshot, if the document is still the same.
+    async fn now(
+        &self,
+        document: &DocumentKey,
+        index: &Index,
+        known: Option<&Expected>,
+        hashes_max: usize,
+    ) -> Result<Expected> {
+        if let Some(known) = known {
+            let (state, number) = state_now(&self.snapshots, document).await?;
+            if known.state.is_kept(&state) {
+                let snapshots = (known.snapshots.0, number);
+                return Ok(Expected {
+                    snapshots,
+                    ..known.clone()
+                });
+            }
+        }
+        self.expected(document, index, hashes_max).await
+    }
+
+    /// Returns the entries that a document should have, at most `hashes_max`.
+    async fn expected(
+        &self,
+        document: &DocumentKey,
+        index: &Index,
+        hashes_max: usize,
+    ) -> Result<Expected> {
+        let mut tries = 1;
+        loop {
+            let Some(read) = self.begin(document, index, None).await? else {
+                return Ok(Expected {
+                    hashes: None,
+                    state: DocumentState::default(),
+                    snapshots: (u64::MAX, u64::MAX),
+                });
+            };
+            let hashes = if read.is_entered() {
+                let hashes = self.hashes_in(&read, document, index, hashes_max).await;
+                hashes.map(Some)
+            } else {
+                Ok(None)
+            };
+            match hashes {
+                Err(error) if error.kind() == ErrorKind::Conflict && tries < CHECK_TRIES_MAX => {
+                    tries += 1;
+                }
+                hashes => {
+                    let (state, snapshots) = read.state();
+                    return Ok(Expected {
+                        hashes: hashes?,
+                        state,
+                        snapshots,
+                    });
+                }
+            }
+        }
     }
 
     /// Returns the hashes of all entries that a document should have, ascending.
-    async fn hashes_of(&self, document: &DocumentKey, index: &Index) -> Result<Arc<[u64]>> {
-        let mut entries = self.entries_of(document, index).await?;
+    async fn hashes_in(
+        &self,
+        read: &DocumentRead,
+        document: &DocumentKey,
+        index: &Index,
+        hashes_max: usize,
+    ) -> Result<Arc<[u64]>> {
+        let mut entries = self.entries_of(read, document, index).await?;
         let forms = entries.forms().to_vec();
         let mut hashes: Vec<u64> = Vec::new();
-        let mut compact_at = HASHES_MAX / 2;
+        let mut compact_at = hashes_max / 2;
         while let Some(values) = entries.next().await? {
             hashes.extend(values.iter().map(|values| self.hashes.of(values, &forms)));
             if hashes.len() >= compact_at {
                 compact(&mut hashes);
-                compact_at = (hashes.len() + HASHES_MAX / 4).max(HASHES_MAX / 2);
+                compact_at = (hashes.len() + hashes_max / 4).max(hashes_max / 2);
             }
-            if hashes.len() > HASHES_MAX {
+            if hashes.len() > hashes_max {
                 return Err(Error::too_large(
-                    Limit::new("comparedEntries", HASHES_MAX),
+                    Limit::new("comparedEntries", hashes_max),
                     format!(
-                        "the document has more than {HASHES_MAX} entries in the index, which is the \
+                        "the document has more than {hashes_max} entries in the index, which is the \
                      limit of this comparison"
                     ),
                 ));
@@ -251,13 +405,23 @@ impl CheckedIndexes {
         Ok(hashes.into())
     }
 
-    async fn entries_of<'r>(
+    pub(super) async fn begin(
+        &self,
+        document: &DocumentKey,
+        index: &Index,
+        entry: Option<&[u8]>,
+    ) -> Result<Option<DocumentRead>> {
+        let defined = self.snapshot.number;
+        DocumentRead::begin(&self.snapshots, document, index, defined, entry).await
+    }
+
+    pub(super) async fn entries_of<'r>(
         &'r self,
+        read: &'r DocumentRead,
         document: &DocumentKey,
         index: &'r Index,
     ) -> Result<EntryStream<'r>> {
-        let (read, budget) = (&*self.read, &self.budget);
-        let streams = entry_streams(read, budget, document, &[index], Unfit::Skip).await?;
+        let streams = entry_streams(read, &self.budget, document, &[index], Unfit::Skip).await?;
         let stream = streams.into_iter().next();
         stream.ok_or_else(|| Error::internal("no stream of the entries of an index"))
     }
@@ -265,14 +429,19 @@ impl CheckedIndexes {
 
 /// Turns an error that only means that data could not be verified into a finding. Returns other
 /// errors.
-fn verified(checked: Result<()>, key: &[u8], report: &mut CheckReport) -> Result<()> {
+pub(super) fn verified(checked: Result<()>, key: &[u8], report: &mut CheckReport) -> Result<()> {
     match checked {
-        Err(error) if is_about_size(&error) => {
+        Err(error) if is_unverified(&error) => {
             report.tell_unverified(error.message(), key);
             Ok(())
         }
         checked => checked,
     }
+}
+
+/// Whether an error only means that something could not be verified.
+fn is_unverified(error: &Error) -> bool {
+    is_about_size(error) || error.kind() == ErrorKind::Conflict
 }
 
 fn is_about_size(error: &Error) -> bool {
@@ -282,60 +451,7 @@ fn is_about_size(error: &Error) -> bool {
     )
 }
 
-fn compact(hashes: &mut Vec<u64>) {
-    hashes.sort_unstable();
-    hashes.dedup();
-}
-
-/// The maximum number of compared entries of one document.
-const HASHES_MAX: usize = CHECK_HASHES_BYTES_MAX / size_of::<u64>();
-
-/// A cache of the entry hashes of recently compared documents of one collection, keyed by index
-/// number and id. It also stores errors, so that they are not computed again.
-#[derive(Default)]
-struct Hashes {
-    state: RandomState,
-    collection: String,
-    found: HashMap<(u64, DocumentId), Result<Arc<[u64]>>>,
-    order: VecDeque<(u64, DocumentId)>,
-    count: usize,
-}
-
-impl Hashes {
-    fn of(&self, values: &[u8], forms: &[u8]) -> u64 {
-        self.state.hash_one((values, forms))
-    }
-
-    fn get(&mut self, collection: &str, key: &(u64, DocumentId)) -> Option<&Result<Arc<[u64]>>> {
-        if self.collection != collection {
-            collection.clone_into(&mut self.collection);
-            self.found.clear();
-            self.order.clear();
-            self.count = 0;
-        }
-        self.found.get(key)
-    }
-
-    fn insert(&mut self, key: (u64, DocumentId), hashes: Result<Arc<[u64]>>) {
-        self.count += weight(&hashes);
-        self.order.push_back(key.clone());
-        self.found.insert(key, hashes);
-        while self.count > HASHES_MAX
-            && self.order.len() > 1
-            && let Some(oldest) = self.order.pop_front()
-        {
-            self.count -= self.found.remove(&oldest).as_ref().map_or(0, weight);
-        }
-    }
-}
-
-/// Returns the memory of the hashes of a document and of its cache entry, in units of one hash.
-fn weight(hashes: &Result<Arc<[u64]>>) -> usize {
-    const OF_DOCUMENT: usize = 32;
-    OF_DOCUMENT + hashes.as_ref().map_or(0, |hashes| hashes.len())
-}
-
-fn document_key(document: &[u8]) -> Option<DocumentKey> {
+pub(super) fn document_key(document: &[u8]) -> Option<DocumentKey> {
     let collection = OwnKey::of(document).collection?;
     let bytes = super::collection_of(document).len();
     let (id, _) = Family::document_id(document, bytes).ok()?;
@@ -371,21 +487,5 @@ mod tests {
         let lost = Error::unavailable("the store is away", "");
         assert!(verified(Err(lost), b"key", &mut report).is_err());
         assert!(report.found.is_empty());
-    }
-
-    #[test]
-    fn the_oldest_hashes_are_evicted() {
-        let mut hashes = Hashes::default();
-        let key = |id| (1, DocumentId::Integer(id));
-        assert!(hashes.get("D", &key(0)).is_none());
-        let many: Arc<[u64]> = vec![7; HASHES_MAX / 4].into();
-        for id in 0..6 {
-            hashes.insert(key(id), Ok(many.clone()));
-            assert!(hashes.count <= HASHES_MAX);
-        }
-        assert!(hashes.get("D", &key(0)).is_none());
-        assert!(hashes.get("D", &key(5)).is_some());
-        assert!(hashes.get("E", &key(5)).is_none());
-        assert_eq!(hashes.count, 0);
     }
 }

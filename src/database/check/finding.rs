@@ -123,6 +123,19 @@ impl CheckReport {
         self.found.push_back(what.at(key));
     }
 
+    /// Adds what a part of the check has found and counted.
+    pub(crate) fn append(&mut self, part: Self) {
+        let Self { found, summary } = part;
+        self.found.extend(found);
+        let (own, more) = (self.summary.numbers(), summary.numbers());
+        let sums = own.iter().zip(more).map(|((_, own), (_, more))| own + more);
+        let mut numbers = [0; 8];
+        for (number, sum) in numbers.iter_mut().zip(sums) {
+            *number = sum;
+        }
+        self.summary = Summary::from_numbers(numbers);
+    }
+
     /// Adds a finding that the data at a key could not be verified.
     pub(crate) fn tell_unverified(&mut self, reason: &str, key: &[u8]) {
         self.summary.not_verified += 1;

@@ -414,11 +414,12 @@ impl BuildProgress {
     }
 }
 
-/// Returns whether a batch with fewer documents may avoid the error.
+/// Returns whether a batch with fewer documents may avoid the error. A batch that may have been
+/// committed can be repeated: its transaction reads how far the build is.
 fn is_about_size(error: &Error) -> bool {
     matches!(
         error.kind(),
-        ErrorKind::TooLarge | ErrorKind::Timeout | ErrorKind::Conflict
+        ErrorKind::TooLarge | ErrorKind::Timeout | ErrorKind::OutcomeUnknown | ErrorKind::Conflict
     )
 }
 

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::page::{Order, OrderBy, is_long};
 use super::plan::column::index_value;
-use crate::budget::{Budget, Share, Steps};
+use crate::budget::{Budget, Share, Steps, pause};
 use crate::database::document_key::DocumentKey;
 use crate::database::read::adjacent::AdjacentDocuments;
 use crate::database::read::load::load;
@@ -168,7 +168,7 @@ impl<'q, P: Projection> Matcher<'q, P> {
         let read = if self.in_a_row { &in_a_row } else { self.read };
         let answers = load(read, &requested, &memory).await;
         // An engine may complete every call without waiting, so yield explicitly.
-        tokio::task::yield_now().await;
+        pause().await;
         if ids.len() > 1 && memory.is_full() {
             self.budget.check()?;
             return Ok(None);

@@ -12,7 +12,7 @@ use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::document::assemble::Misshapen;
 use crate::document::leaf::{Kind, Leaf};
 use crate::document::path::{Path, Place, Segment, SegmentRef, Token};
-use crate::document::tree::{Tree, text_work};
+use crate::document::tree::{TEXT_BYTES_PER_STEP, Tree};
 use crate::error::Result;
 use crate::key::{KeyStep, Malformed, append_segment, pack_leaf, step};
 use crate::store::Pairs;
@@ -236,8 +236,10 @@ impl Value {
     /// # Errors
     /// As [`Value::tree`].
     pub fn characters(&self, steps: &Steps<'_>) -> Result<Option<u64>> {
+        let bytes: usize = self.slice().pairs().map(|(_, value)| value.len()).sum();
+        // Before the text is copied and checked, which is most of the work.
+        steps.spend(bytes as u64 / TEXT_BYTES_PER_STEP)?;
         let value = self.tree(steps)?;
-        steps.spend(text_work(&value))?;
         Ok(match value {
             Tree::Leaf(Leaf::String(text)) => Some(text.chars().count() as u64),
             _ => None,

@@ -91,10 +91,9 @@ impl DocumentChange {
     /// The edits as a JSON Patch (RFC 6902), which turns the document before the commit into the one after it. If the document was created or replaced as a whole, it begins with an `add` at the empty path. Null if the document was deleted, or if `resync` is true.
     async fn patch(&self, context: &Context<'_>) -> Option<Result<Json>> {
         let patch = async {
-            let read = Session::of(context).read().await?;
-            let patch = self.0.commit.read_patch(&*read, self.0.change).await?;
+            let request_budget = Session::of(context).request_budget();
+            let patch = self.0.patch.read(request_budget.budget()).await?;
             if let Some(patch) = &patch {
-                let request_budget = Session::of(context).request_budget();
                 request_budget.carry(patch.len())?;
             }
             Ok(patch.map(|patch| Json(patch.into())))

@@ -27,6 +27,7 @@ use tokio::time::{Instant, sleep_until};
 use super::caller_slot::{CallerSlot, Rights};
 use super::served::Served;
 use super::stream_timeout::{SentBody, TimedStream, sent, sent_to};
+use crate::budget::Sliced;
 use crate::error::{Error, Limit};
 use crate::graphql::GraphQl;
 use crate::limits::{
@@ -168,10 +169,10 @@ impl<F: Future + Send + 'static> Executor<F> for StreamExecutor {
     fn execute(&self, stream: F) {
         let request = OpenRequest::new(&self.open);
         let stream = TimedStream::new(stream, self.send_time, self.rights.clone());
-        tokio::spawn(async move {
+        tokio::spawn(Sliced::new(async move {
             stream.await;
             drop(request);
-        });
+        }));
     }
 }
 

@@ -26,6 +26,7 @@ use super::served::{Held, Served};
 use super::tls::{H2, Tls};
 use super::unread::UnreadBytes;
 use super::write_timeout::Patient;
+use crate::budget::Sliced;
 use crate::limits::HTTP1_BUFFER_BYTES_MAX;
 
 /// What a client with prior knowledge of HTTP/2 sends first (RFC 9113 §3.4). No request of HTTP/1.1
@@ -100,8 +101,8 @@ fn serve(
     opened: Instant,
 ) {
     match version {
-        HttpVersion::Http1 => tokio::spawn(serve_http1(stream, served, opened)),
-        HttpVersion::Http2 => tokio::spawn(http2::serve(stream, served)),
+        HttpVersion::Http1 => tokio::spawn(Sliced::new(serve_http1(stream, served, opened))),
+        HttpVersion::Http2 => tokio::spawn(Sliced::new(http2::serve(stream, served))),
     };
 }
 

@@ -9,10 +9,9 @@ use flate2::write::GzDecoder;
 use futures::FutureExt as _;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Frame;
-use tokio::task::yield_now;
 use tokio::time::timeout;
 
-use crate::budget::{Share, WaitingClient};
+use crate::budget::{Share, WaitingClient, pause};
 use crate::error::{Error, Limit};
 use crate::limits::{
     BODY_DECODED_BYTES, BODY_MEMBER_BYTES, BODY_MEMBERS_MAX, BODY_RESERVED_FROM_BYTES, Bounds,
@@ -87,15 +86,14 @@ async fn whole(
     let (mut first, mut all) = (Bytes::new(), Vec::new());
     let mut client = WaitingClient::default();
     loop {
-        let data = match ready(&mut sent, bytes_max) {
-            Some(data) => data?,
-            None => {
-                // The piece may be a small part of a buffer that it keeps in memory.
-                if !first.is_empty() {
-                    all.extend_from_slice(&std::mem::take(&mut first));
-                }
-                awaited(&mut sent, bytes_max, share, &mut client).await?
+        let data = if let Some(data) = ready(&mut sent, bytes_max) {
+            data?
+        } else {
+            // The piece may be a small part of a buffer that it keeps in memory.
+            if !first.is_empty() {
+                all.extend_from_slice(&std::mem::take(&mut first));
             }
+            awaited(&mut sent, bytes_max, share, &mut client).await?
         };
         let Some(data) = data else { break };
         share.take(data.len())?;
@@ -130,7 +128,7 @@ async fn decoded(mut sent: Limited<Body>, bytes_max: usize, share: &Share) -> Re
             decoder.write_all(piece)?;
             share.take(decoder.decoded() - before)?;
             // A small input can take long to decode, so this yields to other tasks.
-            yield_now().await;
+            pause().await;
         }
     }
     share.give(GZIP_DECODER_BYTES);

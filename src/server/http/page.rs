@@ -1,11 +1,11 @@
-//! The page at `/`: `GraphiQL`, built from `web/` by `build.rs` and embedded in the binary.
+//! The page at `/`: the tabs Explore and `GraphiQL`, built from `web/` by `build.rs` and embedded in the binary.
 //!
 //! The page loads nothing from other hosts, and [`CONTENT_SECURITY_POLICY`] enforces that. Files
 //! are embedded and sent as gzip, and decompressed for clients that do not accept gzip. File names
 //! contain a digest of the contents, so the files are cached indefinitely. The page that names them
 //! is revalidated each time.
 //!
-//! A binary built without npm has no `GraphiQL`. It serves a page that explains how to build it.
+//! A binary built without npm has neither. It serves a page that explains how to build it.
 
 use std::io::Read as _;
 
@@ -150,15 +150,15 @@ fn coding_and_weight(element: &str) -> (&str, f32) {
     (coding.trim(), weight.unwrap_or(0.0))
 }
 
-/// The page of a binary that was built without `GraphiQL`.
+/// The page of a binary that was built without npm.
 fn apology(reason: &str) -> String {
     format!(
         "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>Phyllo</title>\n\
          <style>body {{ font: 16px/1.6 system-ui, sans-serif; margin: 3rem auto; \
          max-width: 42rem; padding: 0 1rem }}</style></head>\n<body><h1>Phyllo is running</h1>\n\
-         <p>This binary was built without the GraphQL editor GraphiQL, because \
-         <em>{}</em>.</p>\n\
-         <p>To include it, install <a href=\"https://nodejs.org/\">Node.js</a> 20 or newer with \
+         <p>This binary was built without its page, which shows the stored documents and has the \
+         GraphQL editor GraphiQL, because <em>{}</em>.</p>\n\
+         <p>To include the page, install <a href=\"https://nodejs.org/\">Node.js</a> 20 or newer with \
          npm, make sure that the package registry is reachable, and run \
          <code>touch build.rs &amp;&amp; cargo build</code> in Phyllo's sources \
          (without <code>PHYLLO_WEB=skip</code>).</p>\n\

@@ -83,9 +83,10 @@ impl IntoResponse for LocalError {
     fn into_response(self) -> Response {
         let Self(error) = self;
         let status = match error.kind().for_clients() {
-            ErrorKind::Conflict | ErrorKind::Timeout | ErrorKind::Unavailable => {
-                StatusCode::SERVICE_UNAVAILABLE
-            }
+            ErrorKind::Conflict
+            | ErrorKind::Timeout
+            | ErrorKind::OutcomeUnknown
+            | ErrorKind::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
             ErrorKind::Internal => StatusCode::INTERNAL_SERVER_ERROR,
             _ => StatusCode::BAD_REQUEST,
         };

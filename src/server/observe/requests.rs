@@ -100,7 +100,11 @@ pub(crate) fn tell(metrics: &Metrics, report: &RequestStats, took: Duration, spa
     let failed = matches!(
         report.error.map(ErrorKind::for_clients),
         Some(
-            ErrorKind::Internal | ErrorKind::Unavailable | ErrorKind::Timeout | ErrorKind::Conflict
+            ErrorKind::Internal
+                | ErrorKind::Unavailable
+                | ErrorKind::Timeout
+                | ErrorKind::OutcomeUnknown
+                | ErrorKind::Conflict
         )
     );
     if !span.is_disabled() {

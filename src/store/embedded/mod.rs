@@ -42,6 +42,7 @@ use super::{
     Backup, Batch, EngineObserver, MultiRange, RangeRead, Read, SnapshotCache, Store, StoreLimits,
     Transaction,
 };
+use crate::budget::{pause, turn};
 use crate::error::{Error, Result};
 use crate::key::Version;
 use crate::limits::RANGES_AT_A_TIME;
@@ -189,7 +190,9 @@ impl Read for Published {
 
     async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
         if range.resumed {
-            tokio::task::yield_now().await;
+            pause().await;
+        } else {
+            turn().await;
         }
         pairs::range(self.tables(), range).map_err(|error| self.progress.fault(error))
     }
@@ -197,8 +200,10 @@ impl Read for Published {
     async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
         let mut round = MultiRange::of(ranges.len());
         for ranges in ranges.chunks(RANGES_AT_A_TIME) {
-            if !round.batches.is_empty() {
-                tokio::task::yield_now().await;
+            if round.batches.is_empty() {
+                turn().await;
+            } else {
+                pause().await;
             }
             let fault = |error| self.progress.fault(error);
             pairs::ranges(self.tables(), ranges, &mut round, |_| Ok(()), fault);

@@ -12,7 +12,7 @@ use super::tables::fault;
 use super::tables::pairs;
 use super::tables::view::View;
 use super::tables::writes::{WriteKind, WriteList, WriteTables};
-use crate::budget::block_thread;
+use crate::budget::{block_thread, pause, turn};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 use crate::limits::{CLEARED_PAIRS_AT_ONCE, RANGES_AT_A_TIME, WRITTEN_BYTES_AT_ONCE};
@@ -228,7 +228,10 @@ impl EmbeddedTransaction {
         if pending.writes.len() == 0 {
             return Ok(None);
         }
-        self.committer.reserve(&pending.writes)?;
+        if let TransactionSource::View(_) = state {
+            // A transaction of redb is not in the log.
+            self.committer.reserve(&pending.writes)?;
+        }
         let number = writer.last_commit + 1;
         let last_commit = number.max(pending.last_commit_min);
         match state {
@@ -304,7 +307,9 @@ impl Read for EmbeddedTransaction {
 
     async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
         if range.resumed {
-            tokio::task::yield_now().await;
+            pause().await;
+        } else {
+            turn().await;
         }
         self.apply().await?;
         let mut open = self.lock();
@@ -317,8 +322,10 @@ impl Read for EmbeddedTransaction {
     async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
         let mut round = MultiRange::of(ranges.len());
         for ranges in ranges.chunks(RANGES_AT_A_TIME) {
-            if !round.batches.is_empty() {
-                tokio::task::yield_now().await;
+            if round.batches.is_empty() {
+                turn().await;
+            } else {
+                pause().await;
             }
             let read = match self.apply().await {
                 Ok(()) => self.read_ranges(ranges, &mut round),
@@ -442,7 +449,9 @@ impl Transaction for EmbeddedTransaction {
             self.committer.progress.reaches(self.base).await?;
             return Ok(version(self.base));
         };
-        self.committer.progress.reaches(number).await?;
+        // After a failed sync the files may have the commit or not.
+        let synced = self.committer.progress.reaches(number).await;
+        synced.map_err(CommitError::Unknown)?;
         Ok(version(number))
     }
 

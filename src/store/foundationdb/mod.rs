@@ -11,6 +11,7 @@ mod cluster;
 mod failure;
 mod network;
 mod range;
+mod readiness;
 mod reads;
 mod shared;
 mod size;
@@ -28,21 +29,21 @@ use foundationdb::Database;
 use foundationdb::options::DatabaseOption;
 use network::millis;
 pub use network::{Network, NetworkOptions};
+use readiness::Readiness;
 use snapshot::Snapshot;
 use span::Prospects;
-use tokio::time::timeout;
 use transaction::ClusterTransaction;
 
 use super::{Read, Store, StoreLimits, Transaction};
 use crate::error::{Error, Result};
 use crate::limits::{
-    CLUSTER_READY_TIME_MAX, CLUSTER_TRANSACTION_BYTES_MAX, CLUSTER_TRANSACTION_TIME_MAX,
-    TRANSACTION_TRIES_MAX,
+    CLUSTER_TRANSACTION_BYTES_MAX, CLUSTER_TRANSACTION_TIME_MAX, TRANSACTION_TRIES_MAX,
 };
 
 /// A store in a cluster.
 pub struct FoundationDb {
     cluster: Arc<Cluster>,
+    readiness: Readiness,
 }
 
 #[async_trait]
@@ -73,13 +74,7 @@ impl Store for FoundationDb {
     }
 
     async fn ready(&self) -> Result<()> {
-        match timeout(CLUSTER_READY_TIME_MAX, self.cluster.transaction()).await {
-            Ok(answered) => answered.map(|_| ()).map_err(failure::of_snapshot),
-            Err(_) => Err(Error::unavailable(
-                "the FoundationDB cluster does not answer",
-                "",
-            )),
-        }
+        self.readiness.check(&self.cluster).await
     }
 
     async fn estimated_bytes(&self, begin: &[u8], end: &[u8]) -> Result<Option<u64>> {
@@ -117,6 +112,7 @@ impl Network {
             database.set_option(option).map_err(failure::of_client)?;
         }
         Ok(FoundationDb {
+            readiness: Readiness::default(),
             cluster: Arc::new(Cluster {
                 prospects: Prospects::default(),
                 database,

@@ -8,13 +8,11 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep, timeout_at};
 
-use self::unknown_commit::{Resolution, UnknownCommit};
+use self::unknown_commit::{Resolution, UnknownCommit, outcome_unknown};
 use super::{CommitError, Store, Transaction};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 use crate::limits::TRANSACTION_TRIES_MAX;
-
-pub use self::unknown_commit::OUTCOME_UNKNOWN;
 
 /// What to do with the transaction when its body is done.
 pub enum Decision<T> {
@@ -41,8 +39,9 @@ pub enum TransactionResult<T> {
 /// effect.
 ///
 /// # Errors
-/// The error of `body`. `CONFLICT`: all tries conflicted. `TIMEOUT`: the deadline passed; either
-/// nothing was written, or the message says that the outcome is unknown. Errors of the engine.
+/// The error of `body`. `CONFLICT`: all tries conflicted. `TIMEOUT`: the deadline passed, and
+/// nothing was written. `OUTCOME_UNKNOWN`: it may have been written, and the deadline passed or the
+/// store failed. Errors of the engine.
 pub async fn transact<T: Send>(
     store: &dyn Store,
     deadline: Instant,
@@ -179,6 +178,10 @@ impl<T: Send> Tries<'_, T> {
         match self.commit_marked(&*transaction).await {
             Ok(version) => Tried::Done(Ok(TransactionResult::Committed(value, version))),
             Err(CommitError::Refused(error)) => self.failed(error, Some(transaction)),
+            // An engine without markers has failed: nothing more can be read from it.
+            Err(CommitError::Unknown(error)) if self.unknown_commit.is_none() => {
+                Tried::Done(Err(outcome_unknown("the commit failed", &error)))
+            }
             Err(CommitError::Unknown(error)) => {
                 self.doubt_this(Some(value));
                 Tried::Again(error, Some(transaction))

@@ -6,13 +6,10 @@
 
 use std::time::SystemTime;
 
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::key::{CommitMarker, Version};
 use crate::limits::{COMMIT_MARKER_TIME, COMMIT_SHARDS, COMMITS_PER_CLEANING};
 use crate::store::{Transaction, key_after};
-
-/// The part of an error's message that says that a transaction may have taken effect.
-pub const OUTCOME_UNKNOWN: &str = "it is not known whether it took effect";
 
 /// The tries with an unknown outcome, each with the result of its body.
 pub(super) struct UnknownCommit<T> {
@@ -88,13 +85,18 @@ impl<T> UnknownCommit<T> {
 
     /// The error if the outcome stays unknown.
     pub(super) fn error(last: &Error) -> Error {
-        let message = format!(
-            "the operation exceeded its time limit, and {OUTCOME_UNKNOWN}: either all of it did, or \
-             nothing. The last error: {}",
-            last.message()
-        );
-        Error::timeout(None, message)
+        outcome_unknown("the operation exceeded its time limit", last)
     }
+}
+
+/// The error of an operation whose outcome cannot be determined.
+pub(super) fn outcome_unknown(why: &str, last: &Error) -> Error {
+    let message = format!(
+        "{why}, and it is not known whether the operation took effect: either all of it did, or \
+         nothing. The last error: {}",
+        last.message()
+    );
+    Error::new(ErrorKind::OutcomeUnknown, message)
 }
 
 fn seconds_now() -> u64 {

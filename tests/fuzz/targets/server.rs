@@ -1,6 +1,10 @@
 //! Bytes on a connection to the server with an empty database: arbitrary bytes, or a well-formed
 //! request with an arbitrary body, query, variables or compressed body.
 
+#[path = "../../sound/mod.rs"]
+mod sound;
+
+use std::cell::Cell;
 use std::io::Write;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::time::Duration;
@@ -14,6 +18,9 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::time::timeout;
 
 use super::world::World;
+
+/// After so many inputs the store is checked, and after the first one.
+const INPUTS_PER_CHECK: u32 = 100;
 
 /// The first byte selects the meaning of the others.
 pub(super) const SEEDS: &[&[u8]] = &[
@@ -33,6 +40,7 @@ pub(super) const SEEDS: &[&[u8]] = &[
 struct Served {
     world: World,
     address: SocketAddr,
+    inputs: Cell<u32>,
 }
 
 impl Served {
@@ -46,7 +54,22 @@ impl Served {
             tokio::spawn(serve_connections(listener, router, std::future::pending()));
             address
         });
-        Self { world, address }
+        Self {
+            world,
+            address,
+            inputs: Cell::new(0),
+        }
+    }
+
+    /// Counts an input that was answered.
+    fn answered(&self) {
+        let inputs = self.inputs.get();
+        if inputs.is_multiple_of(INPUTS_PER_CHECK) {
+            let faults = sound::faults(self.world.database.store());
+            let faults = self.world.runtime.block_on(faults);
+            assert!(faults.is_empty(), "the store is not sound: {faults:#?}");
+        }
+        self.inputs.set(inputs + 1);
     }
 
     /// Sends bytes and reads until the server closes the connection.
@@ -109,6 +132,7 @@ pub(super) fn check(bytes: &[u8]) {
         }
         _ => post("", bytes),
     }
+    SERVED.with(Served::answered);
 }
 
 /// Any response is HTTP without an internal error.

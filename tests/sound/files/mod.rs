@@ -4,8 +4,9 @@
 mod sound;
 
 use std::path::Path;
+use std::sync::Arc;
 
-use phyllo::store::{Embedded, EmbeddedOptions, FILE_NAME};
+use phyllo::store::{Embedded, EmbeddedOptions, FILE_NAME, Store};
 use sound::faults;
 
 /// Asserts that a check finds no fault in the store of a directory, which no process holds. Does
@@ -26,6 +27,7 @@ fn faults_in(directory: &Path) -> Vec<phyllo::database::Finding> {
         .build();
     runtime.expect("a runtime").block_on(async {
         let store = Embedded::open(directory, EmbeddedOptions::default(), |_| {});
-        faults(&store.expect("the store opens")).await
+        let store: Arc<dyn Store> = Arc::new(store.expect("the store opens"));
+        faults(&store).await
     })
 }

@@ -130,7 +130,9 @@ impl SharedCommits {
         let snapshot = store.snapshot().await?;
         let page = read_commits(&*snapshot, start).await?;
         let commits = self.share(page.commits);
-        commits.iter().for_each(|commit| self.count(commit));
+        for commit in &*commits {
+            self.count(commit);
+        }
         let page = Arc::new(StoredPage {
             commits,
             horizon: page.horizon,

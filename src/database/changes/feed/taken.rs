@@ -53,6 +53,14 @@ impl TakenCommits {
         first
     }
 
+    /// The commits in order, up to the first that was forgotten.
+    pub(super) fn held(&self) -> impl Iterator<Item = Arc<LoggedCommit>> {
+        self.commits.iter().map_while(|commit| match commit {
+            TakenCommit::Kept(commit) => Some(commit.clone()),
+            TakenCommit::Lent(commit) => commit.upgrade(),
+        })
+    }
+
     /// Removes the first commit, because all of it was returned.
     pub(super) fn pop(&mut self, shared: &SharedCommits) {
         self.commits.pop_front();

@@ -16,7 +16,7 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until};
 
 use super::live_response::LiveResponse;
-use crate::budget::Pool;
+use crate::budget::{Pool, Sliced};
 use crate::database::ChangeFollower;
 use crate::error::{Error, Result};
 use crate::graphql::execute::streaming::ResponseStream;
@@ -113,7 +113,7 @@ impl LiveQueries {
             execute,
             refuse,
         };
-        tokio::spawn(Box::new(running).run());
+        tokio::spawn(Sliced::new(Box::new(running).run()));
         Ok(responses)
     }
 

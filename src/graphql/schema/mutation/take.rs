@@ -3,6 +3,7 @@
 use async_graphql::{Context, Object};
 
 use super::deletion::DocumentDeletion;
+use crate::budget::pause;
 use crate::database::{delete, first_documents};
 use crate::document::path::Path;
 use crate::error::{Error, Limit, Result};
@@ -46,7 +47,7 @@ impl QueueMutations {
             let deletion = DocumentDeletion::new(document, whole.clone(), true, before);
             taken.push(deletion);
             // An engine may complete every call without waiting, so yield explicitly.
-            tokio::task::yield_now().await;
+            pause().await;
             budget.check()?;
         }
         Ok(taken)

@@ -10,6 +10,7 @@ use prometheus_client::metrics::histogram::{Histogram, exponential_buckets};
 use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::{Metric, Registry};
 
+use super::longest_poll::LongestPoll;
 use super::measured::MeasuredGauge;
 use super::names::Names;
 
@@ -176,9 +177,14 @@ impl Registered {
             ),
             engine: EngineMetrics::register(&mut registry),
             changes: ChangesMetrics::register(&mut registry),
-            registry,
+            registry: with_longest_poll(registry),
         }
     }
+}
+
+fn with_longest_poll(mut registry: Registry) -> Registry {
+    registry.register_collector(Box::new(LongestPoll));
+    registry
 }
 
 /// Registers a new metric.

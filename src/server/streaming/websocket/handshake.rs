@@ -24,7 +24,7 @@ use tracing::{Instrument as _, Span};
 use super::closing::Closing;
 use super::session::{self, SessionOptions};
 use super::unfinished_message::{CountedStream, UnfinishedMessage};
-use crate::budget::Pool;
+use crate::budget::{Pool, Sliced};
 use crate::error::{Error, ErrorKind};
 use crate::graphql::GraphQl;
 use crate::limits::{Bounds, LINGER_SILENCE_MAX, WEBSOCKET_BUFFER_BYTES, WEBSOCKET_WRITTEN_BYTES};
@@ -107,7 +107,7 @@ impl<O: OperationSource> WebSockets<O> {
             caller,
         });
         let served = self.clone().serve(upgraded, options, graphql.is_ok());
-        tokio::spawn(served.instrument(Span::current()));
+        tokio::spawn(Sliced::new(served.instrument(Span::current())));
         Ok(switching(&accept, spoken))
     }
 

@@ -17,7 +17,7 @@ use super::message_rate::MessageRate;
 use super::open_operation::{OpenOperation, OperationOutput};
 use super::outgoing::{self, Frames};
 use super::unfinished_message::UnfinishedMessage;
-use crate::budget::{Pool, Share};
+use crate::budget::{Pool, Share, slice_is_over, turn};
 use crate::error::{Error, Limit, Result as RequestResult};
 use crate::graphql::{GraphQl, Request, Started};
 use crate::limits::{Bounds, LINGER_SILENCE_MAX, WEBSOCKET_WRITTEN_BYTES};
@@ -165,6 +165,8 @@ impl<'s, S: Socket, O: OperationSource> WebSocketSession<'s, S, O> {
     async fn run(mut self) -> Closing {
         let mut clock = Box::pin(sleep_until(self.clock.at));
         loop {
+            // Responses that are ready would otherwise be delivered in one poll.
+            turn().await;
             if clock.deadline() != self.clock.at {
                 clock.as_mut().reset(self.clock.at);
             }
@@ -335,7 +337,9 @@ impl<'s, S: Socket, O: OperationSource> WebSocketSession<'s, S, O> {
             fed += self.feed(outgoing::of_operation(&id, output)).await?;
             // The future is not waited for, so that what it would wake is polled again anyway.
             next = match fed {
-                0..WEBSOCKET_WRITTEN_BYTES => self.operations.next().now_or_never().flatten(),
+                0..WEBSOCKET_WRITTEN_BYTES if !slice_is_over() => {
+                    self.operations.next().now_or_never().flatten()
+                }
                 _ => None,
             };
         }

@@ -19,7 +19,8 @@
 //! **Logs.** Each opening of a store begins a new log with a random number. The table `engine` of
 //! the redb file has the number of the log and the first segment that may have commits that redb
 //! does not have. So files of another log, of an older state of the same store, or of another store
-//! are recognized. A store that is closed has no log.
+//! are recognized. A store that is closed has no log. Files of a log that redb does not name are
+//! removed only if redb has all of their commits ([`ended`]).
 //!
 //! **Recovery.** The frames are read from the first segment on ([`recovery`]). The log ends at the
 //! first frame that is not valid. If a valid frame of the same log follows, then the invalid one was
@@ -27,6 +28,7 @@
 //! it, and made durable by one commit that also ends the log. A crash before that commit changes
 //! nothing, so recovery can be repeated.
 
+mod ended;
 mod files;
 mod frame;
 mod record;
@@ -35,6 +37,7 @@ mod replay;
 mod store_log;
 mod writer;
 
+pub(super) use ended::check_ended;
 pub(super) use files::LogDirectory;
 pub use files::{LOG_NAMES, LogFiles};
 pub(super) use record::{Commit, bytes_max};

@@ -56,7 +56,7 @@ struct FramePlace {
 }
 
 /// A segment that is being verified.
-struct LogSegment<'f> {
+pub(super) struct LogSegment<'f> {
     file: &'f dyn StorageBackend,
     bytes: u64,
     log: u64,
@@ -64,7 +64,7 @@ struct LogSegment<'f> {
 }
 
 /// What is at a block of a segment.
-enum BlockContent {
+pub(super) enum BlockContent {
     /// A valid frame. `bytes` is its length with padding.
     Frame {
         header: FrameHeader,
@@ -269,8 +269,32 @@ impl<'f> Verification<'f> {
     }
 }
 
-impl LogSegment<'_> {
-    fn header(&self) -> io::Result<Option<SegmentHeader>> {
+impl<'f> LogSegment<'f> {
+    /// A file whose log and segment are not known.
+    pub(super) fn unnumbered(file: &'f dyn StorageBackend, bytes: u64) -> Self {
+        Self {
+            file,
+            bytes,
+            log: 0,
+            number: 0,
+        }
+    }
+
+    /// What begins at this block, if it is the beginning of a frame of any log.
+    pub(super) fn frame_of_any_log(&self, offset: u64) -> io::Result<Option<BlockContent>> {
+        let Some(shape) = FrameShape::read(&self.block(offset)?) else {
+            return Ok(None);
+        };
+        let segment = LogSegment {
+            file: self.file,
+            bytes: self.bytes,
+            log: shape.header.log,
+            number: shape.header.segment,
+        };
+        segment.at(offset).map(Some)
+    }
+
+    pub(super) fn header(&self) -> io::Result<Option<SegmentHeader>> {
         if self.bytes < BLOCK_BYTES as u64 {
             return Ok(None);
         }
@@ -347,7 +371,7 @@ fn truncation(file: usize, offset: u64) -> String {
     )
 }
 
-fn damaged(file: usize, offset: u64, what: &str) -> Damage {
+pub(super) fn damaged(file: usize, offset: u64, what: &str) -> Damage {
     let name = LOG_NAMES[file];
     Damage::Damaged(format!("write-ahead log {name} at offset {offset}: {what}"))
 }

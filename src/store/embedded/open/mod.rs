@@ -1,5 +1,6 @@
 //! Opens and creates the store in a directory, and reports why it cannot be opened.
 
+mod check_files;
 pub(super) mod read_only;
 
 use std::cell::RefCell;
@@ -13,8 +14,9 @@ use std::time::Instant;
 
 use redb::{Builder, Database, ReadableDatabase, StorageBackend};
 
+use self::check_files::{check_no_log, check_not_empty};
 use super::deferred_file::DeferredFile;
-use super::log::{LogDirectory, LogFiles, Recovery, StoreLog, error_of, replay};
+use super::log::{LogDirectory, LogFiles, Recovery, StoreLog, check_ended, error_of, replay};
 use super::tables::{ENGINE, LAST_COMMIT, LOG, LOG_SEGMENT, PAIRS};
 use super::{EmbeddedOptions, files};
 use crate::error::{Error, ErrorKind, Result};
@@ -69,8 +71,6 @@ pub(super) fn open(
         if !files::is_there(&path)
             && let Some((made, file)) = make(directory, &path, &builder)?
         {
-            // Files of a log whose store was removed.
-            log.remove()?;
             return Ok(made.opened(file, log, options));
         }
         let file = existing(&path)?;
@@ -83,6 +83,7 @@ pub(super) fn open(
 fn existing(path: &Path) -> Result<DeferredFile, redb::Error> {
     let file = File::options().read(true).write(true).open(path)?;
     files::narrow(&file, path);
+    check_not_empty(&file)?;
     Ok(DeferredFile::new(file)?)
 }
 
@@ -109,10 +110,11 @@ fn recover(
         let took = begun.elapsed();
         tracing::info!("the store was not closed; its write-ahead log was applied in {took:?}");
     } else {
+        check_ended(&*log, last_commit).map_err(error_of)?;
         file.settle()?;
         check_written(&file)?;
     }
-    // The log has ended. A crash may have left its files.
+    // The log has ended, and redb has its commits. A crash may have left its files.
     if let Err(error) = log.remove() {
         tracing::warn!("the files of the write-ahead log cannot be removed: {error}");
     }
@@ -145,6 +147,7 @@ fn make(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Made>
 /// Creates a store under a temporary name, which a crash may leave behind incomplete. `None` if
 /// another process has created the store in the meantime.
 fn begin(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Made>, redb::Error> {
+    check_no_log(directory, path)?;
     let making = directory.join(MAKING_NAME);
     let handle = match files::make_anew(&making) {
         Err(error) if error.kind() == io::ErrorKind::WouldBlock => {

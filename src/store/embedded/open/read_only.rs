@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 use super::super::commit::Published;
 use super::super::deferred_file::DeferredFile;
-use super::super::log::{LogDirectory, LogFiles, Recovery, error_of};
+use super::super::log::{LogDirectory, LogFiles, Recovery, check_ended, error_of};
 use super::super::progress::Progress;
 use super::super::tables::view::{Base, View};
 use super::super::{EmbeddedOptions, files};
@@ -93,6 +93,7 @@ fn recovered(prepared: &PreparedFile, log: &dyn LogFiles) -> Result<View, redb::
     let base = Base::open(&prepared.database, last_commit).map_err(|error| unreadable(&error))?;
     let mut view = View::new(Arc::new(base));
     let Some(number) = prepared.log.filter(|number| *number != 0) else {
+        check_ended(log, last_commit).map_err(error_of)?;
         return Ok(view);
     };
     let recovery = Recovery::begin(log, number, prepared.log_segment, last_commit);

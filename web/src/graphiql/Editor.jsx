@@ -1,10 +1,8 @@
-// The page: GraphiQL, told where the server is, what to open with and where to keep it.
+// The tab GraphiQL: the editor, told where the server is, what to open with and where to keep it.
 import './workers.js';
-import { createRoot } from 'react-dom/client';
 import { GraphiQL } from 'graphiql';
 import 'graphiql/style.css';
-import './page.css';
-import icon from './favicon.svg';
+import icon from '../favicon.svg';
 import { EMPTY_TAB, EXAMPLES } from './examples.js';
 import { fetcher } from './fetcher.js';
 import { storage } from './storage.js';
@@ -18,7 +16,7 @@ const keepsHeaders = storage.getItem('graphiql:shouldPersistHeaders') === 'true'
 /** The file's name is relative to this module, not to the page. */
 const iconUrl = new URL(icon, import.meta.url).href;
 
-function Page() {
+export default function Editor() {
   return (
     <GraphiQL
       fetcher={fetcher}
@@ -39,5 +37,3 @@ function Page() {
     </GraphiQL>
   );
 }
-
-createRoot(document.getElementById('page')).render(<Page />);

@@ -1,6 +1,7 @@
 // GraphQL requests: queries and mutations over HTTP, subscriptions over a WebSocket.
 import { Kind, parse } from 'graphql';
 import { createClient } from 'graphql-ws';
+import { withToken } from '../api/session';
 
 /** Beside this page, so that both can be served under a path prefix. */
 const ENDPOINT = new URL('graphql', document.baseURI);
@@ -17,11 +18,11 @@ export function fetcher(request, options) {
 async function post(request, options) {
   const response = await fetch(ENDPOINT, {
     method: 'POST',
-    headers: {
+    headers: withToken({
       accept: 'application/graphql-response+json, application/json',
       'content-type': 'application/json',
       ...options?.headers,
-    },
+    }),
     body: JSON.stringify(request),
   });
   const text = await response.text();
@@ -42,7 +43,7 @@ function subscription(request, options) {
     subscribe(observer) {
       const client = createClient({
         url: SOCKET.href,
-        connectionParams: options?.headers,
+        connectionParams: withToken(options?.headers),
         jsonMessageReviver: exactNumber,
         retryAttempts: 0,
       });

@@ -1,0 +1,180 @@
+//! The slice of time that a task has at each poll.
+//!
+//! The fields of a request, the operations of a WebSocket and the requests of a connection run in
+//! one task. A part of the task that yields alone hands over to the next part, and the scheduler
+//! waits for all of them. So a task is polled inside [`Sliced`], which begins a slice at each poll.
+//! Once it is over, every part that reaches [`turn`] or [`pause`] is pending until the next poll
+//! of the task. Parts ask before they work, so a poll takes one slice and one portion of work.
+
+use std::cell::Cell;
+use std::pin::Pin;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
+use std::task::{Context, Poll};
+use std::time::{Duration, Instant};
+
+use crate::limits::SLICE_TIME;
+
+thread_local! {
+    /// When the slice of the task that this thread polls ends. `None` outside of [`Sliced`].
+    static SLICE_END: Cell<Option<Instant>> = const { Cell::new(None) };
+    /// The time that the current poll spent on a blocked thread, while other threads served.
+    static BLOCKED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
+
+/// The longest poll of any task of the process, in nanoseconds.
+static LONGEST_POLL_NANOS: AtomicU64 = AtomicU64::new(0);
+
+/// A task whose polls have a slice of time each.
+pub struct Sliced<F>(Pin<Box<F>>);
+
+impl<F> Sliced<F> {
+    /// Begins a slice at each poll of `task`. Wrap whole tasks only.
+    pub fn new(task: F) -> Self {
+        Self(Box::pin(task))
+    }
+}
+
+impl<F: Future> Future for Sliced<F> {
+    type Output = F::Output;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        let slice = Slice::begin();
+        let polled = self.0.as_mut().poll(context);
+        drop(slice);
+        polled
+    }
+}
+
+/// One poll of a task. Restores the slice around it when it is dropped, also by a panic.
+struct Slice {
+    begun: Instant,
+    around: (Option<Instant>, Duration),
+}
+
+impl Slice {
+    fn begin() -> Self {
+        let begun = Instant::now();
+        let end = begun + SLICE_TIME;
+        let around = (
+            SLICE_END.replace(Some(end)),
+            BLOCKED.replace(Duration::ZERO),
+        );
+        Self { begun, around }
+    }
+}
+
+impl Drop for Slice {
+    fn drop(&mut self) {
+        SLICE_END.set(self.around.0);
+        let blocked = BLOCKED.replace(self.around.1);
+        let polled = self.begun.elapsed().saturating_sub(blocked);
+        let nanos = u64::try_from(polled.as_nanos()).unwrap_or(u64::MAX);
+        if nanos > LONGEST_POLL_NANOS.load(Relaxed) {
+            LONGEST_POLL_NANOS.fetch_max(nanos, Relaxed);
+        }
+    }
+}
+
+/// The longest poll of any task of the process, without the time in which its thread was blocked
+/// and others served. It is wall time, so it includes time in which the thread had no processor.
+pub fn longest_poll() -> Duration {
+    Duration::from_nanos(LONGEST_POLL_NANOS.load(Relaxed))
+}
+
+/// Adds time of this poll that others did not wait for.
+pub(super) fn blocked(time: Duration) {
+    BLOCKED.set(BLOCKED.get() + time);
+}
+
+/// Whether the slice of the current task is over. False outside of [`Sliced`].
+pub fn slice_is_over() -> bool {
+    SLICE_END.get().is_some_and(|end| Instant::now() >= end)
+}
+
+/// Waits for a slice that is not over. Call it before a portion of work.
+pub async fn turn() {
+    while slice_is_over() {
+        tokio::task::yield_now().await;
+    }
+}
+
+/// Yields to the scheduler between two portions of work: inside of [`Sliced`] if the slice is over,
+/// elsewhere always.
+pub async fn pause() {
+    if SLICE_END.get().is_none() {
+        tokio::task::yield_now().await;
+    }
+    turn().await;
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::pin::pin;
+
+    use futures::future::join_all;
+
+    use super::*;
+
+    /// Works in every sibling for one slice, and returns the most siblings that worked in one poll
+    /// of the task.
+    async fn most_at_once(siblings: usize, yields: impl AsyncFn()) -> usize {
+        let worked = Cell::new(0);
+        let all = join_all((0..siblings).map(async |_| {
+            for _ in 0..3 {
+                yields().await;
+                let begun = Instant::now();
+                while begun.elapsed() < SLICE_TIME {
+                    std::hint::spin_loop();
+                }
+                worked.set(worked.get() + 1);
+            }
+        }));
+        let mut task = pin!(Sliced::new(all));
+        let mut most = 0;
+        poll_fn(|context| {
+            let before = worked.get();
+            let polled = task.as_mut().poll(context);
+            most = most.max(worked.get() - before);
+            polled.map(|_| ())
+        })
+        .await;
+        assert_eq!(worked.get(), 3 * siblings);
+        most
+    }
+
+    #[tokio::test]
+    async fn siblings_share_one_slice() {
+        for siblings in [1, 10, 60] {
+            assert_eq!(most_at_once(siblings, turn).await, 1, "{siblings}");
+            assert_eq!(most_at_once(siblings, pause).await, 1, "{siblings}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_task_without_a_slice_yields_at_each_pause() {
+        let mut paused = pin!(pause());
+        let first = poll_fn(|context| Poll::Ready(paused.as_mut().poll(context))).await;
+        assert!(first.is_pending());
+        paused.await;
+        let mut turn = pin!(turn());
+        assert!(
+            poll_fn(|context| Poll::Ready(turn.as_mut().poll(context)))
+                .await
+                .is_ready()
+        );
+    }
+
+    #[tokio::test]
+    async fn the_longest_poll_leaves_out_blocked_time() {
+        let around = Instant::now() + Duration::from_secs(60);
+        SLICE_END.set(Some(around));
+        Sliced::new(async { blocked(Duration::from_secs(3_600)) }).await;
+        assert_eq!(SLICE_END.take(), Some(around));
+        assert_eq!(BLOCKED.get(), Duration::ZERO);
+        Sliced::new(async { std::thread::sleep(2 * SLICE_TIME) }).await;
+        assert!(longest_poll() >= 2 * SLICE_TIME, "{:?}", longest_poll());
+        assert!(longest_poll() < Duration::from_secs(3_600));
+    }
+}

@@ -1,0 +1,26 @@
+//! The longest poll of a task.
+
+use std::fmt;
+
+use prometheus_client::collector::Collector;
+use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _};
+use prometheus_client::metrics::gauge::ConstGauge;
+
+use crate::budget::longest_poll;
+
+/// Reports the longest poll of any task of the process that serves clients.
+#[derive(Debug)]
+pub(super) struct LongestPoll;
+
+impl Collector for LongestPoll {
+    fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        let gauge = ConstGauge::new(longest_poll().as_secs_f64());
+        let encoder = encoder.encode_descriptor(
+            "longest_poll_seconds",
+            "Longest time for which a task of a connection kept its thread, since the start.",
+            None,
+            gauge.metric_type(),
+        )?;
+        gauge.encode(encoder)
+    }
+}
