@@ -4,8 +4,10 @@
 //! piece only when the client has taken the one before, and a large response does not check at all.
 //! So the connection checks too, and ends what did not end by itself.
 
+use std::future::pending;
 use std::sync::{Arc, Mutex, PoisonError};
 
+use futures::future::{BoxFuture, FutureExt as _};
 use tokio::sync::watch;
 use tokio::time::sleep;
 
@@ -37,23 +39,33 @@ impl CallerSlot {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Waits until a response is sent to a caller who lost the right to it some time ago.
-    pub(super) async fn revoked(self, rights: Option<Arc<dyn Rights>>) {
-        let Some(rights) = rights else {
-            return std::future::pending().await;
-        };
+    /// Waits until a response is sent to a caller who has lost the right to it for some time.
+    async fn revoked(self, rights: Arc<dyn Rights>) {
         let mut changes = rights.changes();
         loop {
-            if changes.changed().await.is_err() {
-                return std::future::pending().await;
-            }
-            sleep(REVOKED_TIME_MAX).await;
             if let Some(caller) = self.caller()
                 && !rights.may_read(&caller)
             {
                 tracing::debug!("a response ended: its token is no longer known");
                 return;
             }
+            if changes.changed().await.is_err() {
+                return pending().await;
+            }
+            // Boxed, because connections wait for changes nearly all the time.
+            Box::pin(sleep(REVOKED_TIME_MAX)).await;
         }
+    }
+}
+
+/// Waits until a response is sent to a caller who has lost the right to it for some time. If everybody
+/// may read, it waits forever and takes no memory.
+pub(super) fn revoked(
+    caller: Option<CallerSlot>,
+    rights: Option<Arc<dyn Rights>>,
+) -> BoxFuture<'static, ()> {
+    match (caller, rights) {
+        (Some(caller), Some(rights)) => caller.revoked(rights).boxed(),
+        _ => pending().boxed(),
     }
 }

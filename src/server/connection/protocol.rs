@@ -19,7 +19,7 @@ use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
 use tokio_rustls::server::TlsStream;
 
-use super::caller_slot::CallerSlot;
+use super::caller_slot::{CallerSlot, revoked};
 use super::header_timeout::{HeadTimes, timed};
 use super::http2;
 use super::served::{Held, Served};
@@ -115,14 +115,14 @@ async fn serve_http1(
         head: served.bounds.header_time,
         idle: served.bounds.idle_time,
     };
-    let caller = CallerSlot::default();
+    let caller = served.rights.is_some().then(CallerSlot::default);
     let unread = UnreadBytes::new(served.pool.share(), caller.clone());
     let unread = Arc::new(unread);
     let (stream, timer) = timed(stream, times, opened, &unread);
     let service = Http1Service {
         router: TowerToHyperService::new(served.router),
         unread: unread.clone(),
-        caller: served.rights.is_some().then(|| caller.clone()),
+        caller: caller.clone(),
     };
     let connection = http1::Builder::new()
         .timer(timer)
@@ -141,7 +141,7 @@ async fn serve_http1(
             tracing::debug!("a connection ended: its memory was needed for others");
             Ok(())
         }
-        () = caller.revoked(served.rights) => Ok(()),
+        () = revoked(caller, served.rights) => Ok(()),
     };
     if let Err(error) = ended {
         tracing::debug!("a connection ended: {error}");

@@ -9,12 +9,12 @@ use std::time::Duration;
 
 use axum::body::{Body, Bytes, HttpBody};
 use axum::http::Response;
-use futures::future::{BoxFuture, FutureExt as _};
+use futures::future::BoxFuture;
 use hyper::body::{Frame, SizeHint};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::{Instant, Sleep, sleep_until};
 
-use super::caller_slot::{CallerSlot, Rights};
+use super::caller_slot::{CallerSlot, Rights, revoked};
 
 tokio::task_local! {
     /// The progress of the response of the stream that is polled.
@@ -78,7 +78,7 @@ impl<F: Future> Future for TimedStream<F> {
         if this.revoked.is_none()
             && let Some(caller) = this.progress.caller.get()
         {
-            this.revoked = Some(caller.clone().revoked(this.rights.clone()).boxed());
+            this.revoked = Some(revoked(Some(caller.clone()), this.rights.clone()));
         }
         if let Some(revoked) = &mut this.revoked
             && revoked.as_mut().poll(context).is_ready()

@@ -21,13 +21,14 @@ pub(super) struct UnreadBytes {
     in_head: AtomicBool,
     client: Mutex<WaitingClient>,
     shed: Arc<Notify>,
-    caller: CallerSlot,
+    /// `None` if everybody may read responses.
+    caller: Option<CallerSlot>,
 }
 
 impl UnreadBytes {
     /// Nothing yet. The memory counts in `share`, and `caller` is the sender of the request that the
     /// connection serves.
-    pub(super) fn new(share: Share, caller: CallerSlot) -> Self {
+    pub(super) fn new(share: Share, caller: Option<CallerSlot>) -> Self {
         let client = WaitingClient::default();
         Self {
             share,
@@ -50,7 +51,9 @@ impl UnreadBytes {
         self.client().ends();
         self.share.clear();
         self.in_head.store(true, Relaxed);
-        self.caller.set(None);
+        if let Some(caller) = &self.caller {
+            caller.set(None);
+        }
     }
 
     /// A head is complete.
