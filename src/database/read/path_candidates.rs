@@ -68,8 +68,11 @@ impl PathCandidates {
             let bytes = candidates.keys.len() - counted;
             if bytes > KEY_BYTES_COUNTED {
                 if let Err(error) = memory.hold(KEY_COPIES * bytes) {
-                    candidates.of.resize(requested.len(), Err(error));
-                    break;
+                    // All requests fail alike, and what the keys take is free.
+                    return Self {
+                        of: vec![Err(error); requested.len()],
+                        ..Self::default()
+                    };
                 }
                 counted += bytes;
             }

@@ -173,3 +173,30 @@ fn versions_below_children_stay_within_all_bounds() {
     );
     case.end();
 }
+
+#[test]
+fn lists_in_lists_count_as_held_memory() {
+    let Some(_alone) = alone() else { return };
+    let mut case = Case::new(Limits::LOW);
+    let client = &mut case.server.client();
+    store(client, "D", "many", &list(10_000, |_| "[1,2]".to_owned()));
+    store(
+        client,
+        "D",
+        &long_id(0),
+        &list(200, |_| "[1,2,3,4]".to_owned()),
+    );
+    let lengths = "{ document(id: \"many\") { children(first: 10000) { nodes { length } } } }";
+    let request = post(&body(lengths, "{}"));
+    let bounded = Expected::Bounded;
+    case.check("lengths of children", &vec![request; 8], &bounded);
+    let paths: Vec<String> = (0..1_000).map(|at| format!("[{at}]")).collect();
+    let values = format!(
+        "query($p: [Path!]!) {{ document(id: \"{}\") {{ \
+         children(first: 100) {{ nodes {{ values(paths: $p) }} }} }} }}",
+        long_id(0)
+    );
+    let request = post(&body(&values, &format!("{{\"p\":[{}]}}", paths.join(","))));
+    case.check("values with long keys", &vec![request; 8], &bounded);
+    case.end();
+}
