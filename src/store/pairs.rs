@@ -16,6 +16,17 @@ struct PairOffsets {
     end: usize,
 }
 
+/// The capacity in bytes from which a list of pairs grows by a quarter instead of doubling, so that what it
+/// holds is close to what counts as held.
+const DOUBLED_BYTES_MAX: usize = 1 << 20;
+
+/// Makes room for so many bytes more.
+fn reserve(bytes: &mut Vec<u8>, additional: usize) {
+    if bytes.len() + additional > bytes.capacity().max(DOUBLED_BYTES_MAX) {
+        bytes.reserve_exact(additional.max(bytes.len() / 4));
+    }
+}
+
 impl Pairs {
     /// Appends a pair.
     #[inline]
@@ -90,6 +101,7 @@ impl Pairs {
             return;
         }
         let shift = self.bytes.len();
+        reserve(&mut self.bytes, other.bytes.len());
         self.bytes.extend_from_slice(&other.bytes);
         self.entries
             .extend(other.entries.iter().map(|entry| PairOffsets {

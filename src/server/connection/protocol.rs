@@ -106,11 +106,13 @@ fn serve(
     };
 }
 
-async fn serve_http1(
+/// Serves the requests of a connection. The future captures only what it needs while it waits, because
+/// thousands of idle connections have one each.
+fn serve_http1(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    mut served: Served,
+    served: Served,
     opened: Instant,
-) {
+) -> impl Future<Output = ()> + Send {
     let times = HeadTimes {
         head: served.bounds.header_time,
         idle: served.bounds.idle_time,
@@ -124,27 +126,30 @@ async fn serve_http1(
         unread: unread.clone(),
         caller: caller.clone(),
     };
-    let connection = http1::Builder::new()
+    let mut connection = http1::Builder::new()
         .timer(timer)
         .header_read_timeout(times.head)
         .max_buf_size(HTTP1_BUFFER_BYTES_MAX)
         .serve_connection(TokioIo::new(stream), service)
         .with_upgrades();
-    tokio::pin!(connection);
-    let ended = tokio::select! {
-        ended = connection.as_mut() => ended,
-        () = served.stop.stopped() => {
-            connection.as_mut().graceful_shutdown();
-            connection.await
+    let mut revoked = revoked(caller, served.rights);
+    let mut stop = served.stop;
+    async move {
+        let ended = tokio::select! {
+            ended = &mut connection => ended,
+            () = stop.stopped() => {
+                Pin::new(&mut connection).graceful_shutdown();
+                (&mut connection).await
+            }
+            () = unread.shed() => {
+                tracing::debug!("a connection ended: its memory was needed for others");
+                Ok(())
+            }
+            () = &mut revoked => Ok(()),
+        };
+        if let Err(error) = ended {
+            tracing::debug!("a connection ended: {error}");
         }
-        () = unread.shed() => {
-            tracing::debug!("a connection ended: its memory was needed for others");
-            Ok(())
-        }
-        () = revoked(caller, served.rights) => Ok(()),
-    };
-    if let Err(error) = ended {
-        tracing::debug!("a connection ended: {error}");
     }
 }
 
