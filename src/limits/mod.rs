@@ -101,6 +101,11 @@ pub const PAIRS_WALKED_MAX: usize = 4;
 /// Fields of a plan. A field that is selected several times under different conditions is planned once
 /// for each of them.
 pub const PLANNED_FIELDS_MAX: usize = 50_000;
+/// Steps over cleared pairs, about half a millisecond, after which a read of the embedded engine yields.
+pub const STEPPED_OVER_AT_A_TIME: u64 = 4_096;
+/// Steps of work for a cleared range that a read of the embedded engine steps over: a search for its
+/// end.
+pub const STEPS_PER_HIDDEN_RANGE: u64 = 8;
 /// Bytes of a query that is cached. Longer queries are parsed for each request.
 pub const OPERATION_CACHED_BYTES_MAX: usize = 16 << 10;
 
@@ -270,9 +275,15 @@ pub const DIGIT_TOKENS_AT_ONCE: usize = 3;
 pub const BATCH_PAIRS_MAX: usize = 16_384;
 /// Bytes of keys and values in one batch of a range read.
 pub const BATCH_BYTES_MAX: usize = 512 << 10;
-/// Pairs that the embedded engine deletes in the transaction that clears their range. A larger
-/// range is cleared by a tombstone.
+/// Pairs that the embedded engine deletes in the transaction that clears their range, if the store may
+/// have no log. A larger range is cleared by a tombstone.
 pub const CLEARED_PAIRS_AT_ONCE: usize = 10_000;
+/// Pairs that the embedded engine deletes in one transaction of redb because their ranges were cleared,
+/// in less than a second. Further ranges are cleared by tombstones.
+pub const DELETED_PAIRS_MAX: usize = 500_000;
+/// The part of the pairs that such a transaction may still delete that one range may take. So many
+/// small ranges are deleted, and large ones get tombstones.
+pub const DELETED_PAIRS_PART: usize = 16;
 /// Pairs below tombstones that the embedded engine deletes in one transaction, in about 2 ms if
 /// they are cached.
 pub const RECLAIMED_PAIRS_AT_A_TIME: usize = 10_000;

@@ -16,7 +16,8 @@ use crate::error::Result;
 use crate::key::Version;
 use crate::limits::STEPS_PER_WRITE;
 
-/// A [`Read`] that charges a budget one step per pair, and the bytes of the pairs.
+/// A [`Read`] that charges a budget one step per pair, and the bytes of the pairs. The engine charges it
+/// for the pairs that it steps over ([`RangeRead::budget`]).
 pub struct MeteredRead {
     inner: Arc<dyn Read>,
     budget: Budget,
@@ -67,13 +68,25 @@ async fn get(read: &dyn Read, budget: &Budget, key: &[u8]) -> Result<Option<Vec<
 }
 
 async fn range(read: &dyn Read, budget: &Budget, range: RangeRead<'_>) -> Result<Batch> {
-    let batch = read.range(range).await?;
+    let budgeted = Some(budget);
+    let batch = read
+        .range(RangeRead {
+            budget: budgeted,
+            ..range
+        })
+        .await?;
     count(budget, batch.pairs.len(), batch.pairs.bytes())?;
     Ok(batch)
 }
 
 async fn ranges(read: &dyn Read, budget: &Budget, ranges: &[RangeRead<'_>]) -> MultiRange {
-    let round = read.ranges(ranges).await;
+    let budget_of_all = Some(budget);
+    let budgeted = ranges.iter().map(|range| RangeRead {
+        budget: budget_of_all,
+        ..*range
+    });
+    let ranges: Vec<_> = budgeted.collect();
+    let round = read.ranges(&ranges).await;
     match count(budget, round.pairs.len(), round.pairs.bytes()) {
         Ok(()) => round,
         Err(error) => MultiRange::failed(round.batches.len(), &error),

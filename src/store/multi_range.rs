@@ -43,11 +43,21 @@ impl MultiRange {
     /// Adds the next batch. `read` appends its pairs and returns whether there may be more.
     pub(super) fn read(&mut self, read: impl FnOnce(&mut Pairs) -> Result<bool>) {
         let begin = self.pairs.len();
-        let read = read(&mut self.pairs).map(|more| RoundBatch {
+        let read = read(&mut self.pairs);
+        self.finish(begin, read);
+    }
+
+    /// Completes the next batch, whose pairs are those from `begin` on, and which has `more` after
+    /// them. If it failed, its pairs are removed.
+    pub(super) fn finish(&mut self, begin: usize, more: Result<bool>) {
+        if more.is_err() {
+            self.pairs.truncate(begin);
+        }
+        let batch = more.map(|more| RoundBatch {
             pairs: begin..self.pairs.len(),
             more,
         });
-        self.batches.push(read);
+        self.batches.push(batch);
     }
 
     /// Adds the next batch.

@@ -9,6 +9,7 @@ use futures::future::join_all;
 
 use super::multi_range::{Batch, MultiRange};
 use super::pairs::Pairs;
+use crate::budget::Budget;
 use crate::error::Result;
 use crate::key::Version;
 use crate::limits::{BATCH_BYTES_MAX, BATCH_PAIRS_MAX, SNAPSHOT_CACHE_BYTES_MAX};
@@ -30,6 +31,8 @@ pub struct RangeRead<'k> {
     /// keys do not show it: the range is in a document that follows the previous one in the catalog.
     /// It affects only the cost of the read, and only if the engine [is remote](Read::is_remote).
     pub adjacent: bool,
+    /// The budget that pays for cleared pairs that the engine steps over, in steps.
+    pub budget: Option<&'k Budget>,
 }
 
 impl<'k> RangeRead<'k> {
@@ -42,6 +45,7 @@ impl<'k> RangeRead<'k> {
             reverse: false,
             resumed: false,
             adjacent: false,
+            budget: None,
         }
     }
 
@@ -54,6 +58,17 @@ impl<'k> RangeRead<'k> {
     /// Whether the range is empty or the limit is 0.
     pub(crate) fn is_empty(&self) -> bool {
         self.begin >= self.end || self.pairs_max == 0
+    }
+
+    /// Charges the budget of the read, if it has one.
+    ///
+    /// # Errors
+    /// As [`Budget::check`].
+    pub(crate) fn spend(&self, steps: u64) -> Result<()> {
+        match self.budget {
+            Some(budget) if steps > 0 => budget.spend(steps),
+            _ => Ok(()),
+        }
     }
 
     /// The largest number of pairs in one batch of this read.
@@ -72,10 +87,15 @@ pub(crate) struct Filling<'p> {
 }
 
 impl<'p> Filling<'p> {
-    pub(crate) fn new(pairs: &'p mut Pairs, range: &RangeRead<'_>) -> Self {
+    /// Continues the batch that began after this number of pairs, and of their bytes.
+    pub(crate) fn new(
+        pairs: &'p mut Pairs,
+        (before, bytes_before): (usize, usize),
+        range: &RangeRead<'_>,
+    ) -> Self {
         Self {
-            before: pairs.len(),
-            bytes_before: pairs.bytes(),
+            before,
+            bytes_before,
             pairs,
             pairs_max: range.pairs_max,
             batch_pairs_max: range.batch_pairs_max(),

@@ -214,11 +214,16 @@ impl Committer {
         let transaction = self.database.begin_write().map_err(fault)?;
         if !changes.is_empty() {
             let mut written =
-                WriteTables::open(&transaction, tables.has_tombstones).map_err(fault)?;
+                WriteTables::open(&transaction, tables.has_tombstones, self.clearing())
+                    .map_err(fault)?;
             view::write(&changes, &mut written).map_err(fault)?;
             tables.has_tombstones = written.has_tombstones().map_err(fault)?;
         }
-        self.commit_durably(transaction, last_commit, place)
+        self.commit_durably(transaction, last_commit, place)?;
+        if tables.has_tombstones {
+            self.reclaimer.wake();
+        }
+        Ok(())
     }
 
     /// Writes the changes of all commits to redb and makes them durable. The caller holds the write

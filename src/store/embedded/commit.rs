@@ -52,7 +52,7 @@ use super::open::Opened;
 use super::progress::Progress;
 use super::tables::pairs::Tables;
 use super::tables::view::{Base, View};
-use super::tables::writes::WriteList;
+use super::tables::writes::{Clearing, WriteList};
 use super::tables::{Bytes, fault};
 use crate::error::Result;
 use crate::store::{EngineObserver, SnapshotCache};
@@ -283,6 +283,17 @@ impl Committer {
                 _ = closing.wait_for(|closing| *closing) => None,
             }
         })
+    }
+
+    /// Whether the engine may store tombstones on its own: the format of a store with a log makes
+    /// programs reject it that do not know them.
+    pub(super) fn keeps_tombstones(&self) -> bool {
+        self.log.as_ref().is_some_and(StoreLog::is_enabled)
+    }
+
+    /// How the next transaction of redb clears ranges.
+    pub(super) fn clearing(&self) -> Clearing {
+        Clearing::new(self.keeps_tombstones())
     }
 
     /// Waits for the right to write to redb.

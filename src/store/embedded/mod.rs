@@ -37,15 +37,13 @@ pub use open::read_only::EmbeddedReader;
 pub use options::EmbeddedOptions;
 use tokio::sync::watch;
 
-use self::tables::{fault, pairs};
+use self::tables::{fault, pairs, portions};
 use super::{
     Backup, Batch, EngineObserver, MultiRange, RangeRead, Read, SnapshotCache, Store, StoreLimits,
     Transaction,
 };
-use crate::budget::{pause, turn};
 use crate::error::{Error, Result};
 use crate::key::Version;
-use crate::limits::RANGES_AT_A_TIME;
 
 /// A store in a directory that this process has locked. [`EmbeddedReader`] only reads one.
 pub struct Embedded {
@@ -189,26 +187,20 @@ impl Read for Published {
     }
 
     async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
-        if range.resumed {
-            pause().await;
-        } else {
-            turn().await;
-        }
-        pairs::range(self.tables(), range).map_err(|error| self.progress.fault(error))
+        portions::range(range, |portion| {
+            let read = portion.read(self.tables());
+            read.map_err(|error| self.progress.fault(error))
+        })
+        .await
     }
 
     async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
-        let mut round = MultiRange::of(ranges.len());
-        for ranges in ranges.chunks(RANGES_AT_A_TIME) {
-            if round.batches.is_empty() {
-                turn().await;
-            } else {
-                pause().await;
-            }
+        portions::ranges(ranges, |portion| {
             let fault = |error| self.progress.fault(error);
-            pairs::ranges(self.tables(), ranges, &mut round, |_| Ok(()), fault);
-        }
-        round
+            portion.read(self.tables(), |_| Ok(()), fault);
+            Ok(())
+        })
+        .await
     }
 
     fn cache(&self) -> Option<&SnapshotCache> {

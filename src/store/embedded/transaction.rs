@@ -3,19 +3,19 @@
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_trait::async_trait;
-use redb::WriteTransaction;
+use redb::{StorageError, WriteTransaction};
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
 use super::checkpoint::log_place;
 use super::commit::{Committer, TableWriter, WriteLock};
 use super::tables::fault;
-use super::tables::pairs;
 use super::tables::view::View;
-use super::tables::writes::{WriteKind, WriteList, WriteTables};
-use crate::budget::{block_thread, pause, turn};
+use super::tables::writes::{Clearing, WriteKind, WriteList, WriteTables};
+use super::tables::{pairs, portions};
+use crate::budget::{block_thread, turn};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
-use crate::limits::{CLEARED_PAIRS_AT_ONCE, RANGES_AT_A_TIME, WRITTEN_BYTES_AT_ONCE};
+use crate::limits::{CLEARED_PAIRS_AT_ONCE, WRITTEN_BYTES_AT_ONCE};
 use crate::store::{
     Attachments, Batch, CommitError, MultiRange, PendingStamps, RangeRead, Read, Transaction,
     key_after,
@@ -49,8 +49,10 @@ enum TransactionSource {
 struct TableTransaction {
     // Dropped in this order: the right to write is released after the transaction is rolled back.
     transaction: WriteTransaction,
-    /// Whether there were tombstones when it began.
+    /// Whether there are tombstones.
     has_tombstones: bool,
+    /// How cleared ranges are deleted.
+    clearing: Clearing,
     tables: OwnedMutexGuard<TableWriter>,
 }
 
@@ -90,35 +92,41 @@ impl TableTransaction {
         tables: OwnedMutexGuard<TableWriter>,
     ) -> Result<Self, redb::Error> {
         let transaction = committer.database.begin_write()?;
-        let mut has_tombstones = tables.has_tombstones;
+        let mut begun = Self {
+            has_tombstones: tables.has_tombstones,
+            clearing: committer.clearing(),
+            transaction,
+            tables,
+        };
         let latest = committer.group().view.clone();
         if !latest.is_durable() {
-            let mut written = WriteTables::open(&transaction, has_tombstones)?;
-            latest.write(&mut written)?;
-            has_tombstones = written.has_tombstones()?;
+            begun.write(|written| latest.write(written))?;
         }
-        Ok(Self {
-            transaction,
-            has_tombstones,
-            tables,
-        })
+        Ok(begun)
+    }
+
+    /// Opens the tables and writes to them.
+    fn write(
+        &mut self,
+        write: impl FnOnce(&mut WriteTables<'_>) -> Result<(), StorageError>,
+    ) -> Result<WriteTables<'_>, redb::Error> {
+        let mut written = WriteTables::open(&self.transaction, self.has_tombstones, self.clearing)?;
+        write(&mut written)?;
+        self.has_tombstones = written.has_tombstones()?;
+        self.clearing = written.clearing();
+        Ok(written)
     }
 
     /// Opens the tables and applies the pending writes.
-    fn applied(&self, writes: &mut WriteList) -> Result<WriteTables<'_>, redb::Error> {
-        let has_tombstones = self.has_tombstones || writes.covers();
-        let mut written = WriteTables::open(&self.transaction, has_tombstones)?;
-        if !writes.are_applied() {
-            writes.apply(&mut written)?;
-        }
-        Ok(written)
+    fn applied(&mut self, writes: &mut WriteList) -> Result<WriteTables<'_>, redb::Error> {
+        self.write(|written| writes.apply(written))
     }
 }
 
 /// Calls a function with the tables of a transaction.
 macro_rules! with_tables {
     ($self:ident, $open:ident, $tables:ident => $read:expr) => {
-        match &$open.state {
+        match &mut $open.state {
             TransactionSource::View(view) => {
                 let $tables = view.tables();
                 $read
@@ -252,15 +260,14 @@ impl EmbeddedTransaction {
     /// Commits a transaction of redb durably.
     fn commit_tables(
         &self,
-        transaction: TableTransaction,
+        mut transaction: TableTransaction,
         mut writes: WriteList,
         last_commit: u64,
     ) -> Result<()> {
-        let written = transaction.applied(&mut writes).map_err(fault)?;
-        let has_tombstones = written.has_tombstones().map_err(fault)?;
-        drop(written);
+        drop(transaction.applied(&mut writes).map_err(fault)?);
         let TableTransaction {
             transaction,
+            has_tombstones,
             mut tables,
             ..
         } = transaction;
@@ -274,16 +281,6 @@ impl EmbeddedTransaction {
         if has_tombstones {
             committer.reclaimer.wake();
         }
-        Ok(())
-    }
-
-    fn read_ranges(&self, ranges: &[RangeRead<'_>], round: &mut MultiRange) -> Result<()> {
-        let mut open = self.lock();
-        let open = open.as_mut().ok_or_else(over)?;
-        with_tables!(self, open, tables => {
-            let check = |range: &RangeRead<'_>| open.pending.stamped.check(range.begin, range.end);
-            pairs::ranges(tables, ranges, round, check, |error| self.fault(error));
-        });
         Ok(())
     }
 
@@ -309,38 +306,34 @@ impl Read for EmbeddedTransaction {
     }
 
     async fn range(&self, range: RangeRead<'_>) -> Result<Batch> {
-        if range.resumed {
-            pause().await;
-        } else {
-            turn().await;
-        }
+        turn().await;
         self.apply().await?;
-        let mut open = self.lock();
-        let open = open.as_mut().ok_or_else(over)?;
-        open.pending.stamped.check(range.begin, range.end)?;
-        with_tables!(self, open, tables => pairs::range(tables, range))
-            .map_err(|error| self.fault(error))
+        portions::range(range, |portion| {
+            let mut open = self.lock();
+            let open = open.as_mut().ok_or_else(over)?;
+            open.pending.stamped.check(range.begin, range.end)?;
+            with_tables!(self, open, tables => portion.read(tables))
+                .map_err(|error| self.fault(error))
+        })
+        .await
     }
 
     async fn ranges(&self, ranges: &[RangeRead<'_>]) -> MultiRange {
-        let mut round = MultiRange::of(ranges.len());
-        for ranges in ranges.chunks(RANGES_AT_A_TIME) {
-            if round.batches.is_empty() {
-                turn().await;
-            } else {
-                pause().await;
-            }
-            let read = match self.apply().await {
-                Ok(()) => self.read_ranges(ranges, &mut round),
-                Err(error) => Err(error),
-            };
-            if let Err(error) = read {
-                for _ in ranges {
-                    round.push(Err(error.clone()));
-                }
-            }
+        turn().await;
+        if let Err(error) = self.apply().await {
+            return MultiRange::failed(ranges.len(), &error);
         }
-        round
+        portions::ranges(ranges, |portion| {
+            let mut open = self.lock();
+            let open = open.as_mut().ok_or_else(over)?;
+            with_tables!(self, open, tables => {
+                let check =
+                    |range: &RangeRead<'_>| open.pending.stamped.check(range.begin, range.end);
+                portion.read(tables, check, |error| self.fault(error));
+            });
+            Ok(())
+        })
+        .await
     }
 }
 
@@ -375,6 +368,10 @@ impl Transaction for EmbeddedTransaction {
 
     async fn clear_large_range(&self, begin: &[u8], end: &[u8]) -> Result<bool> {
         if begin >= end {
+            return Ok(false);
+        }
+        if self.committer.keeps_tombstones() {
+            self.clear_range(begin, end);
             return Ok(false);
         }
         self.apply().await?;

@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use redb::{Database, Durability, ReadableDatabase, ReadableTableMetadata, TableError};
 
-use super::super::tables::writes::WriteTables;
+use super::super::tables::writes::{Clearing, WriteTables};
 use super::super::tables::{ENGINE, LAST_COMMIT, TOMBSTONES};
 use super::{Damage, LogPlace, Recovery};
 
@@ -24,12 +24,9 @@ pub(crate) fn replay(
     let mut transaction = database.begin_write()?;
     transaction.set_durability(Durability::Immediate)?;
     transaction.set_quick_repair(true);
-    let mut written = WriteTables::open(&transaction, has_tombstones)?;
+    let mut written = WriteTables::open(&transaction, has_tombstones, Clearing::new(true))?;
     while let Some(commits) = recovery.next().map_err(error_of)? {
         for mut commit in commits {
-            if commit.writes.covers() {
-                written.open_tombstones(&transaction)?;
-            }
             commit.writes.apply(&mut written)?;
             last_commit = commit.number;
         }

@@ -1,10 +1,14 @@
 //! The tables of the redb file, and how they are read and written.
 
+pub(super) mod cleared;
 pub(super) mod overlay;
 pub(super) mod overlays;
 pub(super) mod pairs;
+pub(super) mod portions;
+mod table_walk;
 pub(super) mod tombstones;
 pub(super) mod view;
+mod visible;
 pub(super) mod writes;
 
 use redb::TableDefinition;
@@ -29,3 +33,6 @@ pub(super) fn fault(error: impl std::fmt::Display) -> Error {
 
 /// The tombstones: the first key of each range, and its end.
 pub(super) const TOMBSTONES: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("tombstones");
+
+#[cfg(test)]
+mod tests;

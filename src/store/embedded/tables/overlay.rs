@@ -181,6 +181,12 @@ impl KeyChanges {
             })
     }
 
+    /// The index of the first key that is greater than `key`.
+    fn after(&self, key: &[u8]) -> usize {
+        self.places
+            .partition_point(|place| self.bytes[place.key as usize..place.value as usize] <= *key)
+    }
+
     /// Bytes of the keys and values in `range`.
     fn bytes_of(&self, range: Range<usize>) -> usize {
         match &self.places[range] {
@@ -218,11 +224,7 @@ impl KeyChanges {
 impl Branch {
     /// The child whose keys may include `key`.
     fn child_of(&self, key: &[u8]) -> usize {
-        let places = &self.firsts.places;
-        let after = places.partition_point(|place| {
-            self.firsts.bytes[place.key as usize..place.value as usize] <= *key
-        });
-        after.saturating_sub(1)
+        self.firsts.after(key).saturating_sub(1)
     }
 
     /// Inserts changes. Returns the branches that were split off.
@@ -291,6 +293,67 @@ impl Node {
     }
 }
 
+impl Node {
+    /// The node without the keys from `begin` to before `end`. `None` if no key is left.
+    fn without(self, begin: &[u8], end: &[u8]) -> Option<Self> {
+        match self {
+            Self::Leaf(leaf) => {
+                let from = leaf.lower_bound(0..leaf.len(), begin);
+                let to = leaf.lower_bound(from..leaf.len(), end);
+                if from == to {
+                    return Some(Self::Leaf(leaf));
+                }
+                let mut rest = KeyChanges::default();
+                rest.append(&leaf, 0..from);
+                rest.append(&leaf, to..leaf.len());
+                (rest.len() > 0).then(|| Self::Leaf(Arc::new(rest)))
+            }
+            Self::Branch(branch) => {
+                let (from, to) = (branch.child_of(begin), branch.child_of(end));
+                let mut rest = Branch::default();
+                for (at, node) in branch.nodes.iter().enumerate() {
+                    let node = node.clone();
+                    let left = match at {
+                        at if at == from || at == to => node.without(begin, end),
+                        at if from < at && at < to => None,
+                        _ => Some(node),
+                    };
+                    if let Some(node) = left {
+                        rest.firsts.push(branch.firsts.key(at), None);
+                        rest.nodes.push(node);
+                    }
+                }
+                (!rest.nodes.is_empty()).then(|| Self::Branch(Arc::new(rest)))
+            }
+        }
+    }
+
+    /// The last change before the position that `until` finds in a list of changes or of first keys.
+    fn last(&self, until: impl Fn(&KeyChanges) -> usize + Copy) -> Option<KeyChange<'_>> {
+        match self {
+            Self::Leaf(leaf) => until(leaf).checked_sub(1).map(|at| leaf.get(at)),
+            Self::Branch(branch) => {
+                // The first node may have lesser keys than its first key.
+                let nodes = &branch.nodes[..until(&branch.firsts).max(1)];
+                nodes.iter().rev().find_map(|node| node.last(until))
+            }
+        }
+    }
+
+    fn first_from(&self, key: &[u8]) -> Option<KeyChange<'_>> {
+        match self {
+            Self::Leaf(leaf) => {
+                let at = leaf.lower_bound(0..leaf.len(), key);
+                (at < leaf.len()).then(|| leaf.get(at))
+            }
+            Self::Branch(branch) => {
+                let nodes = &branch.nodes[branch.child_of(key)..];
+                nodes.iter().find_map(|node| node.first_from(key))
+            }
+        }
+    }
+}
+
 impl Overlay {
     pub(crate) fn is_empty(&self) -> bool {
         self.0.is_none()
@@ -329,6 +392,27 @@ impl Overlay {
                 }
             }
         }
+    }
+
+    /// Removes the changes of the keys from `begin` to before `end`.
+    pub(crate) fn remove(&mut self, begin: &[u8], end: &[u8]) {
+        self.0 = self.0.take().and_then(|root| root.without(begin, end));
+    }
+
+    /// The last change of a key that is not greater than `key`.
+    pub(crate) fn last_until(&self, key: &[u8]) -> Option<KeyChange<'_>> {
+        self.0.as_ref()?.last(|changes| changes.after(key))
+    }
+
+    /// The last change of a key that is less than `key`.
+    pub(crate) fn last_before(&self, key: &[u8]) -> Option<KeyChange<'_>> {
+        let before = |changes: &KeyChanges| changes.lower_bound(0..changes.len(), key);
+        self.0.as_ref()?.last(before)
+    }
+
+    /// The first change of a key that is not less than `key`.
+    pub(crate) fn first_from(&self, key: &[u8]) -> Option<KeyChange<'_>> {
+        self.0.as_ref()?.first_from(key)
     }
 
     /// All changes in ascending order.
@@ -375,6 +459,15 @@ pub(crate) struct Walk<'o> {
 }
 
 impl<'o> Walk<'o> {
+    /// Goes to the position before `key`, in the overlay that the walk began in.
+    pub(super) fn seek_in(&mut self, overlay: &'o Overlay, key: &[u8]) {
+        self.path.clear();
+        self.leaf = None;
+        if let Some(root) = &overlay.0 {
+            self.seek(root, key);
+        }
+    }
+
     /// Goes to the position before `key`.
     fn seek(&mut self, mut node: &'o Node, key: &[u8]) {
         loop {

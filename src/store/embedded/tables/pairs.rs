@@ -1,31 +1,84 @@
 //! Reads and writes of redb tables.
 
-use std::ops::Bound;
+use std::ops::{Bound, ControlFlow};
 
 use redb::{CursorError, ReadableTable, StorageError, Table};
 
 use super::Bytes;
-use super::overlays::{OverlayWalk, Overlays};
-use super::tombstones::{self, Visible};
-use crate::error::{Error, Result};
-use crate::limits::PAIRS_WALKED_MAX;
+use super::overlay::KeyChange;
+use super::overlays::OverlayWalk;
+use super::tombstones;
+pub(crate) use super::visible::Tables;
+use super::visible::{Visible, VisiblePart};
+use crate::limits::{STEPPED_OVER_AT_A_TIME, STEPS_PER_HIDDEN_RANGE};
 use crate::store::read::Filling;
-use crate::store::{Batch, MultiRange, Pairs, RangeRead, key_after};
+use crate::store::{Pairs, RangeRead, key_after};
 
-/// The tables as a reader sees them.
-pub(crate) struct Tables<'t, T> {
-    pub(crate) pairs: &'t T,
-    /// `None` if there are no tombstones.
-    pub(crate) tombstones: Option<&'t T>,
-    /// The changes of pairs that are not in the tables yet. `None` if there are none.
-    pub(crate) overlays: Option<&'t Overlays>,
+/// What a portion of a read steps over, apart from the pairs that it returns.
+pub(crate) struct SteppedOver {
+    steps: u64,
+    steps_max: u64,
 }
 
-impl<T> Copy for Tables<'_, T> {}
+/// How a portion of a range read ended.
+pub(crate) enum PortionEnd {
+    /// The batch is complete. Whether the range may have more pairs.
+    Done { more: bool },
+    /// It stepped over as much as one portion may. The rest of the range begins at this key, or ends
+    /// there if the read descends.
+    Paused(Vec<u8>),
+}
 
-impl<T> Clone for Tables<'_, T> {
-    fn clone(&self) -> Self {
-        *self
+/// Where a batch began in the pairs of a round.
+#[derive(Clone, Copy)]
+pub(crate) struct BatchStart {
+    pub(crate) pairs: usize,
+    pub(crate) bytes: usize,
+}
+
+/// Why a portion ended before its range.
+enum Stop {
+    Full,
+    Paused(Vec<u8>),
+}
+
+type PortionFlow = Result<ControlFlow<Stop>, StorageError>;
+
+impl SteppedOver {
+    /// At the start of a portion.
+    pub(crate) fn new() -> Self {
+        Self {
+            steps: 0,
+            steps_max: STEPPED_OVER_AT_A_TIME,
+        }
+    }
+
+    /// The steps so far.
+    pub(crate) fn steps(&self) -> u64 {
+        self.steps
+    }
+
+    /// Whether the portion has to end.
+    pub(crate) fn is_over(&self) -> bool {
+        self.steps >= self.steps_max
+    }
+
+    /// Counts `steps`. The rest begins or ends at the key of `rest` if the portion has to end.
+    fn step(&mut self, steps: u64, rest: impl FnOnce() -> Vec<u8>) -> ControlFlow<Stop> {
+        self.steps += steps;
+        if self.is_over() {
+            return ControlFlow::Break(Stop::Paused(rest()));
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+impl BatchStart {
+    pub(crate) fn of(pairs: &Pairs) -> Self {
+        Self {
+            pairs: pairs.len(),
+            bytes: pairs.bytes(),
+        }
     }
 }
 
@@ -33,7 +86,7 @@ pub(crate) fn get(
     tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
     key: &[u8],
 ) -> Result<Option<Vec<u8>>, StorageError> {
-    if let Some((_, value)) = tables.overlays.and_then(|overlays| overlays.get(key)) {
+    if let Some(value) = tables.overlays.and_then(|overlays| overlays.get(key)) {
         return Ok(value.map(<[u8]>::to_vec));
     }
     if let Some(tombstones) = tables.tombstones
@@ -45,119 +98,131 @@ pub(crate) fn get(
     Ok(value.map(|value| value.value().to_vec()))
 }
 
-pub(crate) fn range(
+/// Appends pairs of a range to the batch that began at `start`.
+pub(crate) fn append_range(
     tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
     range: RangeRead<'_>,
-) -> Result<Batch, StorageError> {
-    let mut pairs = Pairs::default();
-    let more = append_range(tables, range, &mut pairs)?;
-    Ok(Batch { pairs, more })
-}
-
-/// Adds the first batch of each range to `round`. `refuse` can reject a range.
-pub(crate) fn ranges(
-    tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
-    ranges: &[RangeRead<'_>],
-    round: &mut MultiRange,
-    refuse: impl Fn(&RangeRead<'_>) -> Result<()>,
-    fault: impl Fn(StorageError) -> Error,
-) {
-    let mut walk = TableWalk::new(tables);
-    for range in ranges {
-        round.read(|pairs| {
-            refuse(range)?;
-            walk.range(*range, pairs).map_err(&fault)
-        });
-    }
-}
-
-/// Appends a batch of a range. Returns whether there may be more.
-fn append_range(
-    tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
-    range: RangeRead<'_>,
+    start: BatchStart,
     pairs: &mut Pairs,
-) -> Result<bool, StorageError> {
+    stepped: &mut SteppedOver,
+) -> Result<PortionEnd, StorageError> {
     if range.is_empty() {
-        return Ok(false);
+        return Ok(PortionEnd::Done { more: false });
     }
-    let mut filling = Filling::new(pairs, &range);
-    let (begin, end, reverse) = (range.begin, range.end, range.reverse);
+    let mut filling = Filling::new(pairs, (start.pairs, start.bytes), &range);
     let changes = tables
         .overlays
-        .map(|overlays| overlays.range(begin, end, reverse));
-    let Some(mut changes) = changes.filter(|changes| changes.peek().is_some()) else {
-        let fill = |table: &_, begin: &[u8], end: &[u8], filling: &mut Filling<'_>| {
-            fill(table, begin, end, reverse, filling)
-        };
-        let full = fill_visible(tables, &range, &mut filling, fill)?;
-        return Ok(full && filling.more());
+        .map(|overlays| overlays.range(range.begin, range.end, range.reverse));
+    let mut fill = Fill {
+        table: tables.pairs,
+        reverse: range.reverse,
+        changes: changes.filter(|changes| changes.peek().is_some()),
+        filling: &mut filling,
+        stepped,
     };
-    let full = fill_visible(
-        tables,
-        &range,
-        &mut filling,
-        |table, begin, end, filling| fill_merged(table, begin, end, &mut changes, filling),
-    )?;
-    if full {
-        return Ok(filling.more());
-    }
-    for (key, value) in changes {
-        if let Some(value) = value
-            && filling.push(key, value)
-        {
-            return Ok(filling.more());
-        }
-    }
-    Ok(false)
+    let filled = if tables.hide(range.begin, range.end) {
+        fill.visible(Visible::new(tables, &range))?
+    } else {
+        fill.part(range.begin, range.end)?
+    };
+    Ok(match fill.rest(filled) {
+        ControlFlow::Continue(()) => PortionEnd::Done { more: false },
+        ControlFlow::Break(Stop::Full) => PortionEnd::Done {
+            more: filling.more(),
+        },
+        ControlFlow::Break(Stop::Paused(at)) => PortionEnd::Paused(at),
+    })
 }
 
-/// Calls `fill` for each part of the range that no tombstone covers. Returns whether the batch is
-/// full.
-fn fill_visible<T: ReadableTable<Bytes, Bytes>>(
-    tables: Tables<'_, T>,
-    range: &RangeRead<'_>,
-    filling: &mut Filling<'_>,
-    mut fill: impl FnMut(&T, &[u8], &[u8], &mut Filling<'_>) -> Result<bool, StorageError>,
-) -> Result<bool, StorageError> {
-    let Some(tombstones) = tables.tombstones else {
-        return fill(tables.pairs, range.begin, range.end, filling);
-    };
-    let mut visible = Visible::new(tombstones, range.begin, range.end, range.reverse);
-    while let Some((begin, end)) = visible.next()? {
-        if fill(tables.pairs, &begin, &end, filling)? {
-            return Ok(true);
-        }
-    }
-    Ok(false)
+/// Fills a batch.
+struct Fill<'f, 'p, 'o, T> {
+    table: &'f T,
+    reverse: bool,
+    /// The changes in the range. `None` if there are none.
+    changes: Option<OverlayWalk<'o>>,
+    filling: &'f mut Filling<'p>,
+    stepped: &'f mut SteppedOver,
 }
 
-/// Appends the pairs from `begin` to before `end`, and the changes up to the last of them. Returns
-/// whether the batch is full.
-fn fill_merged(
-    table: &impl ReadableTable<Bytes, Bytes>,
-    begin: &[u8],
-    end: &[u8],
-    changes: &mut OverlayWalk<'_>,
-    filling: &mut Filling<'_>,
-) -> Result<bool, StorageError> {
-    let mut found = table.range::<&[u8]>(begin..end)?;
-    loop {
-        let Some(pair) = next_pair(&mut found, changes.reverse()) else {
-            return Ok(false);
-        };
-        let (key, value) = pair?;
-        let (key, mut changed) = (key.value(), false);
-        while let Some((changed_key, value)) = changes.next_until(key) {
-            changed = changed_key == key;
-            if let Some(value) = value
-                && filling.push(changed_key, value)
-            {
-                return Ok(true);
+impl<T: ReadableTable<Bytes, Bytes>> Fill<'_, '_, '_, T> {
+    /// Appends the pairs that nothing hides, and the changes up to the last of them.
+    fn visible(&mut self, mut visible: Visible<'_, T>) -> PortionFlow {
+        while let Some(part) = visible.next()? {
+            let flow = match part {
+                VisiblePart::Pairs((begin, end)) => self.part(&begin, &end)?,
+                VisiblePart::Skipped(position) => self.skip(position),
+            };
+            if flow.is_break() {
+                return Ok(flow);
             }
         }
-        if !changed && filling.push(key, value.value()) {
-            return Ok(true);
+        Ok(ControlFlow::Continue(()))
+    }
+
+    /// Steps over a hidden range. The changes in it come first.
+    fn skip(&mut self, position: Vec<u8>) -> ControlFlow<Stop> {
+        if let Some(changes) = &mut self.changes {
+            while let Some(change) = changes.next_within(&position) {
+                append_change(self.filling, self.stepped, change, self.reverse)?;
+            }
         }
+        self.stepped.step(STEPS_PER_HIDDEN_RANGE, || position)
+    }
+
+    /// Appends the pairs from `begin` to before `end`, and the changes up to the last of them.
+    fn part(&mut self, begin: &[u8], end: &[u8]) -> PortionFlow {
+        let mut found = self.table.range::<&[u8]>(begin..end)?;
+        loop {
+            let Some(pair) = next_pair(&mut found, self.reverse) else {
+                return Ok(ControlFlow::Continue(()));
+            };
+            let (key, value) = pair?;
+            let key = key.value();
+            let mut changed = false;
+            if let Some(changes) = &mut self.changes {
+                while let Some(change) = changes.next_until(key) {
+                    changed = change.0 == key;
+                    let flow = append_change(self.filling, self.stepped, change, self.reverse);
+                    if flow.is_break() {
+                        return Ok(flow);
+                    }
+                }
+            }
+            if !changed && self.filling.push(key, value.value()) {
+                return Ok(ControlFlow::Break(Stop::Full));
+            }
+        }
+    }
+
+    /// Appends the changes that are left, if the pairs are complete.
+    fn rest(&mut self, filled: ControlFlow<Stop>) -> ControlFlow<Stop> {
+        filled?;
+        if let Some(changes) = &mut self.changes {
+            for change in changes {
+                append_change(self.filling, self.stepped, change, self.reverse)?;
+            }
+        }
+        ControlFlow::Continue(())
+    }
+}
+
+/// Appends a changed pair, or steps over a cleared one.
+fn append_change(
+    filling: &mut Filling<'_>,
+    stepped: &mut SteppedOver,
+    (key, value): KeyChange<'_>,
+    reverse: bool,
+) -> ControlFlow<Stop> {
+    match value {
+        Some(value) if filling.push(key, value) => ControlFlow::Break(Stop::Full),
+        Some(_) => ControlFlow::Continue(()),
+        None => stepped.step(1, || {
+            if reverse {
+                key.to_vec()
+            } else {
+                key_after(key)
+            }
+        }),
     }
 }
 
@@ -171,26 +236,6 @@ fn next_pair<P>(pairs: &mut impl DoubleEndedIterator<Item = P>, reverse: bool) -
     }
 }
 
-/// Appends the pairs from `begin` to before `end`. Returns whether the batch is full.
-fn fill(
-    table: &impl ReadableTable<Bytes, Bytes>,
-    begin: &[u8],
-    end: &[u8],
-    reverse: bool,
-    filling: &mut Filling<'_>,
-) -> Result<bool, StorageError> {
-    let mut found = table.range::<&[u8]>(begin..end)?;
-    loop {
-        let Some(pair) = next_pair(&mut found, reverse) else {
-            return Ok(false);
-        };
-        let (key, value) = pair?;
-        if filling.push(key.value(), value.value()) {
-            return Ok(true);
-        }
-    }
-}
-
 /// The keys of the pairs from `begin` to before `end`. `None` if there are more than `count_max`.
 pub(crate) fn keys(
     tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
@@ -200,139 +245,20 @@ pub(crate) fn keys(
 ) -> Result<Option<Vec<Vec<u8>>>, StorageError> {
     let mut keys: Vec<Vec<u8>> = Vec::new();
     let mut begin = begin.to_vec();
-    loop {
+    while keys.len() <= count_max {
+        let mut pairs = Pairs::default();
         let left = count_max + 1 - keys.len();
-        let batch = range(tables, RangeRead::new(&begin, end).at_most(left))?;
-        keys.extend(batch.pairs.iter().map(|(key, _)| key.to_vec()));
-        if keys.len() > count_max {
-            return Ok(None);
-        }
-        match keys.last() {
-            Some(last) if batch.more => begin = key_after(last),
-            _ => return Ok(Some(keys)),
-        }
-    }
-}
-
-/// Reads ranges one after another with one iterator. If a range begins shortly after the last pair
-/// read, the iterator steps to it. Otherwise, and if there are tombstones or changes in the range,
-/// each range is searched for from the root.
-struct TableWalk<'t, T> {
-    tables: Tables<'t, T>,
-    at: Option<At<'t>>,
-}
-
-/// A position between two keys.
-struct At<'t> {
-    /// The last key that was passed, or the search key if none was passed. No key lies between it
-    /// and `next`.
-    behind: Vec<u8>,
-    passed: bool,
-    next: Option<TablePair<'t>>,
-    rest: redb::Range<'t, Bytes, Bytes>,
-}
-
-type TablePair<'t> = (redb::AccessGuard<'t, Bytes>, redb::AccessGuard<'t, Bytes>);
-
-impl<'t, T: ReadableTable<Bytes, Bytes>> TableWalk<'t, T> {
-    fn new(tables: Tables<'t, T>) -> Self {
-        Self { tables, at: None }
-    }
-
-    /// Appends the first batch of a range. Returns whether there may be more. On error nothing is
-    /// appended.
-    fn range(&mut self, range: RangeRead<'_>, pairs: &mut Pairs) -> Result<bool, StorageError> {
-        let before = pairs.len();
-        let tables = self.tables;
-        let changed = || {
-            tables.overlays.is_some_and(|overlays| {
-                let mut changes = overlays.range(range.begin, range.end, false);
-                changes.next().is_some()
-            })
+        let range = RangeRead::new(&begin, end).at_most(left);
+        let start = BatchStart::of(&pairs);
+        let portion = append_range(tables, range, start, &mut pairs, &mut SteppedOver::new())?;
+        keys.extend(pairs.iter().map(|(key, _)| key.to_vec()));
+        begin = match (portion, keys.last()) {
+            (PortionEnd::Paused(at), _) => at,
+            (PortionEnd::Done { more: true }, Some(last)) => key_after(last),
+            (PortionEnd::Done { .. }, _) => break,
         };
-        let read = if range.reverse || tables.tombstones.is_some() || changed() {
-            append_range(self.tables, range, pairs)
-        } else {
-            self.read(range, pairs)
-        };
-        if read.is_err() {
-            self.at = None;
-            pairs.truncate(before);
-        }
-        read
     }
-
-    fn read(&mut self, range: RangeRead<'_>, pairs: &mut Pairs) -> Result<bool, StorageError> {
-        if range.is_empty() {
-            return Ok(false);
-        }
-        let near = match &mut self.at {
-            Some(at) => at.walk_to(range.begin)?,
-            None => false,
-        };
-        if !near {
-            self.at = None;
-        }
-        let at = match &mut self.at {
-            Some(at) => at,
-            none => none.insert(At::seek(self.tables.pairs, range.begin)?),
-        };
-        let mut filling = Filling::new(pairs, &range);
-        while let Some((key, value)) = &at.next
-            && key.value() < range.end
-        {
-            if filling.push(key.value(), value.value()) {
-                return Ok(filling.more());
-            }
-            at.pass()?;
-        }
-        Ok(false)
-    }
-}
-
-impl<'t> At<'t> {
-    fn seek(
-        table: &'t impl ReadableTable<Bytes, Bytes>,
-        begin: &[u8],
-    ) -> Result<Self, StorageError> {
-        let mut rest = table.range::<&[u8]>(begin..)?;
-        Ok(Self {
-            behind: begin.to_vec(),
-            passed: false,
-            next: rest.next().transpose()?,
-            rest,
-        })
-    }
-
-    /// Steps forward until `next` is the first key not less than `begin`. Returns false if `begin`
-    /// is behind the position or too far ahead.
-    fn walk_to(&mut self, begin: &[u8]) -> Result<bool, StorageError> {
-        let back = if self.passed {
-            begin <= &self.behind[..]
-        } else {
-            begin < &self.behind[..]
-        };
-        if back {
-            return Ok(false);
-        }
-        for _ in 0..=PAIRS_WALKED_MAX {
-            match &self.next {
-                Some((key, _)) if key.value() < begin => self.pass()?,
-                _ => return Ok(true),
-            }
-        }
-        Ok(false)
-    }
-
-    fn pass(&mut self) -> Result<(), StorageError> {
-        if let Some((key, _)) = &self.next {
-            self.behind.clear();
-            self.behind.extend_from_slice(key.value());
-            self.passed = true;
-        }
-        self.next = self.rest.next().transpose()?;
-        Ok(())
-    }
+    Ok((keys.len() <= count_max).then_some(keys))
 }
 
 /// Sets pairs with ascending keys. A run of adjacent new keys costs one descent of the tree.

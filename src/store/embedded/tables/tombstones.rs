@@ -9,8 +9,8 @@
 //! A snapshot has both tables as of the same commit. So a tombstone hides pairs from exactly those
 //! readers for which the range is cleared; older snapshots still read them.
 //!
-//! - **Read:** [`Visible`] splits a range into the parts that no tombstone covers. [`covers`]
-//!   checks a single key.
+//! - **Read:** `visible.rs` splits a range into the parts that nothing hides. [`covers`] checks a
+//!   single key.
 //! - **Clear:** [`cover`] adds a tombstone and merges it with those that it overlaps.
 //! - **Write:** a new value for a hidden key must not be hidden. [`uncover`] splits the tombstone
 //!   at the key and deletes the hidden pair, before the key is set.
@@ -30,68 +30,9 @@ use super::Bytes;
 use crate::limits::{RECLAIMED_BYTES_AT_A_TIME, RECLAIMED_PAIRS_AT_A_TIME};
 
 /// A range of keys: its first key and its end, which is exclusive.
-type KeyRange = (Vec<u8>, Vec<u8>);
+pub(crate) type KeyRange = (Vec<u8>, Vec<u8>);
 
 type WritableTable<'t> = Table<'t, Bytes, Bytes>;
-
-/// The parts of a range that no tombstone covers, in the order of the read.
-pub(crate) struct Visible<'t, T> {
-    tombstones: &'t T,
-    begin: Vec<u8>,
-    end: Vec<u8>,
-    reverse: bool,
-}
-
-impl<'t, T: ReadableTable<Bytes, Bytes>> Visible<'t, T> {
-    pub(crate) fn new(tombstones: &'t T, begin: &[u8], end: &[u8], reverse: bool) -> Self {
-        Self {
-            tombstones,
-            begin: begin.to_vec(),
-            end: end.to_vec(),
-            reverse,
-        }
-    }
-
-    /// The next part, or `None` after the last.
-    pub(crate) fn next(&mut self) -> Result<Option<KeyRange>, StorageError> {
-        if self.reverse {
-            self.next_back()
-        } else {
-            self.next_forward()
-        }
-    }
-
-    fn next_forward(&mut self) -> Result<Option<KeyRange>, StorageError> {
-        while let Some((_, end)) = covering(self.tombstones, &self.begin)? {
-            self.begin = end;
-        }
-        if self.begin >= self.end {
-            return Ok(None);
-        }
-        let next = first_in(self.tombstones, &self.begin, &self.end)?;
-        let end = next.map_or_else(|| self.end.clone(), |(begin, _)| begin);
-        let begin = std::mem::replace(&mut self.begin, end.clone());
-        Ok(Some((begin, end)))
-    }
-
-    fn next_back(&mut self) -> Result<Option<KeyRange>, StorageError> {
-        while self.begin < self.end {
-            let mut before = self.tombstones.range::<&[u8]>(..&self.end[..])?;
-            let last = before.next_back().transpose()?;
-            let begin = match last {
-                Some((begin, end)) if end.value() >= &self.end[..] => {
-                    self.end = begin.value().to_vec();
-                    continue;
-                }
-                Some((_, end)) if end.value() > &self.begin[..] => end.value().to_vec(),
-                _ => self.begin.clone(),
-            };
-            let end = std::mem::replace(&mut self.end, begin.clone());
-            return Ok(Some((begin, end)));
-        }
-        Ok(None)
-    }
-}
 
 /// Whether a tombstone covers `key`.
 pub(crate) fn covers(
@@ -110,6 +51,27 @@ fn covering(
     let last = before.next_back().transpose()?;
     let covering = last.filter(|(_, end)| end.value() > key);
     Ok(covering.map(|(begin, end)| (begin.value().to_vec(), end.value().to_vec())))
+}
+
+/// The first tombstone that ends after `key`.
+pub(crate) fn first_after(
+    tombstones: &impl ReadableTable<Bytes, Bytes>,
+    key: &[u8],
+) -> Result<Option<KeyRange>, StorageError> {
+    if let Some(covering) = covering(tombstones, key)? {
+        return Ok(Some(covering));
+    }
+    let first = tombstones.range::<&[u8]>(key..)?.next().transpose()?;
+    Ok(first.map(|(begin, end)| (begin.value().to_vec(), end.value().to_vec())))
+}
+
+/// The last tombstone that begins before `key`.
+pub(crate) fn last_before(
+    tombstones: &impl ReadableTable<Bytes, Bytes>,
+    key: &[u8],
+) -> Result<Option<KeyRange>, StorageError> {
+    let last = tombstones.range::<&[u8]>(..key)?.next_back().transpose()?;
+    Ok(last.map(|(begin, end)| (begin.value().to_vec(), end.value().to_vec())))
 }
 
 /// The first tombstone that begins in a range.

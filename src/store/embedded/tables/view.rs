@@ -6,13 +6,12 @@ use redb::{
     Database, ReadOnlyTable, ReadableDatabase, ReadableTableMetadata, StorageError, TableError,
 };
 
-use super::overlay::{KeyChanges, Overlay};
-use super::overlays::Overlays;
+use super::overlay::KeyChanges;
+use super::overlays::{Layer, Overlays};
 use super::pairs::{self, Tables};
 use super::writes::{WriteKind, WriteList, WriteTables, sum};
 use super::{Bytes, PAIRS, TOMBSTONES, fault};
 use crate::error::Result;
-use crate::limits::CLEARED_PAIRS_AT_ONCE;
 
 /// Changes that are collected before they are inserted into an overlay, if one of them has to be
 /// found again.
@@ -107,7 +106,7 @@ impl View {
     }
 
     /// The changes of the older overlay, and the number of the last commit in it or in the base.
-    pub(crate) fn frozen(&self) -> (Overlay, u64) {
+    pub(crate) fn frozen(&self) -> (Layer, u64) {
         (self.overlays.older.clone(), self.older_last)
     }
 
@@ -123,13 +122,13 @@ impl View {
             *self = Self::new(base.clone());
         } else if base.last_commit >= self.older_last {
             self.base = base.clone();
-            self.overlays.older = Overlay::default();
+            self.overlays.older = Layer::default();
             self.older_last = base.last_commit;
         }
     }
 
-    /// Applies the writes that are not yet applied. Returns false if they are too many, or need
-    /// redb: the state is then unusable.
+    /// Applies the writes that are not yet applied. Returns false if they need redb: the state
+    /// is then unusable.
     pub(crate) fn apply(&mut self, writes: &mut WriteList) -> Result<bool, StorageError> {
         let mut collected = Collected::default();
         for (key, kind) in writes.not_applied() {
@@ -148,15 +147,7 @@ impl View {
                 }
                 WriteKind::ClearTo(end) => {
                     collected.insert(&mut self.overlays.newer);
-                    let keys = pairs::keys(self.tables(), key, end, CLEARED_PAIRS_AT_ONCE)?;
-                    let Some(keys) = keys else {
-                        return Ok(false);
-                    };
-                    let mut changes = KeyChanges::default();
-                    for key in &keys {
-                        changes.push(key, None);
-                    }
-                    self.overlays.newer.insert(&changes);
+                    self.overlays.newer.clear(key, end);
                 }
                 WriteKind::CoverTo(_) => return Ok(false),
             }
@@ -174,8 +165,11 @@ impl View {
 }
 
 /// Writes changes to redb.
-pub(crate) fn write(overlay: &Overlay, written: &mut WriteTables<'_>) -> Result<(), StorageError> {
-    let mut changes = overlay.iter().peekable();
+pub(crate) fn write(overlay: &Layer, written: &mut WriteTables<'_>) -> Result<(), StorageError> {
+    for (begin, end) in overlay.cleared().iter() {
+        written.clear(begin, end)?;
+    }
+    let mut changes = overlay.changes().peekable();
     while changes.peek().is_some() {
         let mut list = WriteList::default();
         for (key, value) in changes.by_ref().take(WRITTEN_AT_A_TIME) {
@@ -216,7 +210,7 @@ impl Collected<'_> {
     }
 
     /// Moves the changes to an overlay. The last change of a key counts.
-    fn insert(&mut self, overlay: &mut Overlay) {
+    fn insert(&mut self, overlay: &mut Layer) {
         self.0.sort_by_key(|(key, _)| *key);
         let bytes =
             |(key, value): &(&[u8], NewValue<'_>)| key.len() + value.bytes().map_or(0, <[u8]>::len);

@@ -8,12 +8,33 @@ use redb::{
 
 use super::pairs::{self, Tables};
 use super::{Bytes, PAIRS, TOMBSTONES, tombstones};
+use crate::limits::{DELETED_PAIRS_MAX, DELETED_PAIRS_PART};
 
 /// The tables of a transaction, opened for writing.
 pub(crate) struct WriteTables<'t> {
+    transaction: &'t WriteTransaction,
     pub(crate) pairs: Table<'t, Bytes, Bytes>,
     /// `None` if there are no tombstones.
     tombstones: Option<Table<'t, Bytes, Bytes>>,
+    clearing: Clearing,
+}
+
+/// How a transaction of redb clears ranges: by deleting their pairs, or by tombstones once it has
+/// deleted many.
+#[derive(Clone, Copy)]
+pub(crate) struct Clearing {
+    /// The number of pairs that it may still delete. `None` if the store may have no tombstones,
+    /// because of its format.
+    pairs_left: Option<usize>,
+}
+
+impl Clearing {
+    /// `tombstones`: whether the store may have tombstones.
+    pub(crate) fn new(tombstones: bool) -> Self {
+        Self {
+            pairs_left: tombstones.then_some(DELETED_PAIRS_MAX),
+        }
+    }
 }
 
 /// Writes in order. They are kept after they are applied, because the log needs them.
@@ -23,8 +44,6 @@ pub(crate) struct WriteList {
     list: Vec<PlacedWrite>,
     /// The number of writes that are applied.
     applied: usize,
-    /// Whether a write is a tombstone.
-    covers: bool,
 }
 
 struct PlacedWrite {
@@ -59,12 +78,20 @@ impl<'t> WriteTables<'t> {
     pub(crate) fn open(
         transaction: &'t WriteTransaction,
         has_tombstones: bool,
+        clearing: Clearing,
     ) -> Result<Self, TableError> {
         let tombstones = has_tombstones.then(|| transaction.open_table(TOMBSTONES));
         Ok(Self {
+            transaction,
             pairs: transaction.open_table(PAIRS)?,
             tombstones: tombstones.transpose()?,
+            clearing,
         })
+    }
+
+    /// What later writes of the transaction may delete.
+    pub(crate) fn clearing(&self) -> Clearing {
+        self.clearing
     }
 
     pub(crate) fn tables(&self) -> Tables<'_, Table<'t, Bytes, Bytes>> {
@@ -82,20 +109,48 @@ impl<'t> WriteTables<'t> {
         }
     }
 
-    /// Opens the table of tombstones, which is created if necessary.
-    pub(crate) fn open_tombstones(
-        &mut self,
-        transaction: &'t WriteTransaction,
-    ) -> Result<(), TableError> {
-        if self.tombstones.is_none() {
-            self.tombstones = Some(transaction.open_table(TOMBSTONES)?);
+    /// Clears the keys from `begin` to before `end`.
+    pub(crate) fn clear(&mut self, begin: &[u8], end: &[u8]) -> Result<(), StorageError> {
+        let Some(left) = self.clearing.pairs_left else {
+            return self.delete(begin, end);
+        };
+        let pairs_max = left / DELETED_PAIRS_PART;
+        let pairs = self.count(begin, end, pairs_max + 1)?;
+        if pairs > pairs_max {
+            return self.cover(begin, end);
+        }
+        self.clearing.pairs_left = Some(left - pairs);
+        if pairs > 0 {
+            self.delete(begin, end)?;
         }
         Ok(())
     }
 
+    /// The number of pairs from `begin` to before `end`, or `count_max` if there are more.
+    fn count(&self, begin: &[u8], end: &[u8], count_max: usize) -> Result<usize, StorageError> {
+        let mut count = 0;
+        for pair in self.pairs.range::<&[u8]>(begin..end)?.take(count_max) {
+            drop(pair?);
+            count += 1;
+        }
+        Ok(count)
+    }
+
     /// Deletes the pairs from `begin` to before `end`.
-    fn clear(&mut self, begin: &[u8], end: &[u8]) -> Result<(), StorageError> {
+    fn delete(&mut self, begin: &[u8], end: &[u8]) -> Result<(), StorageError> {
         self.pairs.retain_in::<&[u8], _>(begin..end, |_, _| false)
+    }
+
+    /// Covers a range with a tombstone.
+    fn cover(&mut self, begin: &[u8], end: &[u8]) -> Result<(), StorageError> {
+        let tombstones = match &mut self.tombstones {
+            Some(tombstones) => tombstones,
+            none => {
+                let opened = self.transaction.open_table(TOMBSTONES);
+                none.insert(opened.map_err(storage_error)?)
+            }
+        };
+        tombstones::cover(tombstones, begin, end)
     }
 
     /// Uncovers a key before it is set. Returns the next key that a tombstone covers, if any.
@@ -116,10 +171,7 @@ impl WriteList {
             WriteKind::Set(value) => PlacedKind::Set(self.append(value)),
             WriteKind::Clear => PlacedKind::Clear,
             WriteKind::ClearTo(end) => PlacedKind::ClearTo(self.append(end)),
-            WriteKind::CoverTo(end) => {
-                self.covers = true;
-                PlacedKind::CoverTo(self.append(end))
-            }
+            WriteKind::CoverTo(end) => PlacedKind::CoverTo(self.append(end)),
             WriteKind::Add(by) => PlacedKind::Add(by),
         };
         self.list.push(PlacedWrite { key, kind });
@@ -132,11 +184,6 @@ impl WriteList {
 
     pub(crate) fn len(&self) -> usize {
         self.list.len()
-    }
-
-    /// Whether a write is a tombstone.
-    pub(crate) fn covers(&self) -> bool {
-        self.covers
     }
 
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&[u8], WriteKind<'_>)> {
@@ -194,10 +241,7 @@ impl WriteList {
             }
             WriteKind::Clear => drop(written.pairs.remove(key)?),
             WriteKind::ClearTo(end) => written.clear(key, end)?,
-            WriteKind::CoverTo(end) => match &mut written.tombstones {
-                Some(tombstones) => tombstones::cover(tombstones, key, end)?,
-                None => written.clear(key, end)?,
-            },
+            WriteKind::CoverTo(end) => written.cover(key, end)?,
             WriteKind::Add(by) => {
                 written.uncover(key)?;
                 add(&mut written.pairs, key, by)?;
@@ -247,6 +291,14 @@ impl WriteList {
         let begin = self.bytes.len();
         self.bytes.extend_from_slice(bytes);
         begin..self.bytes.len()
+    }
+}
+
+/// A table that cannot be opened is damaged.
+fn storage_error(error: TableError) -> StorageError {
+    match error {
+        TableError::Storage(error) => error,
+        other => StorageError::Corrupted(other.to_string()),
     }
 }
 

@@ -1,0 +1,165 @@
+//! Reads in portions, between which other tasks run.
+//!
+//! A batch may have to step over any number of cleared keys and hidden ranges. A portion ends after
+//! [`STEPPED_OVER_AT_A_TIME`](crate::limits::STEPPED_OVER_AT_A_TIME) of these steps, which are charged
+//! to the budget of the read. The next portion continues there, in the same batch.
+
+use redb::{ReadableTable, StorageError};
+
+use super::Bytes;
+use super::pairs::{BatchStart, PortionEnd, SteppedOver, Tables, append_range};
+use super::table_walk::TableWalk;
+use crate::budget::{pause, turn};
+use crate::error::{Error, Result};
+use crate::limits::RANGES_AT_A_TIME;
+use crate::store::{Batch, MultiRange, Pairs, RangeRead};
+
+/// A batch that is being read.
+pub(crate) struct BatchPortion<'r> {
+    range: RangeRead<'r>,
+    pairs: Pairs,
+    stepped: SteppedOver,
+}
+
+impl BatchPortion<'_> {
+    /// Reads the next portion.
+    pub(crate) fn read(
+        &mut self,
+        tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
+    ) -> Result<PortionEnd, StorageError> {
+        let start = BatchStart { pairs: 0, bytes: 0 };
+        append_range(
+            tables,
+            self.range,
+            start,
+            &mut self.pairs,
+            &mut self.stepped,
+        )
+    }
+}
+
+/// Reads a batch. `read` calls [`BatchPortion::read`].
+pub(crate) async fn range(
+    range: RangeRead<'_>,
+    mut read: impl FnMut(&mut BatchPortion<'_>) -> Result<PortionEnd>,
+) -> Result<Batch> {
+    if range.resumed {
+        pause().await;
+    } else {
+        turn().await;
+    }
+    let mut pairs = Pairs::default();
+    let mut rest = None;
+    loop {
+        let mut portion = BatchPortion {
+            range: rest_of(range, rest.as_deref()),
+            pairs,
+            stepped: SteppedOver::new(),
+        };
+        let end = read(&mut portion)?;
+        range.spend(portion.stepped.steps())?;
+        pairs = portion.pairs;
+        match end {
+            PortionEnd::Done { more } => return Ok(Batch { pairs, more }),
+            PortionEnd::Paused(at) => rest = Some(at),
+        }
+        pause().await;
+    }
+}
+
+/// The part of a range that is left after a portion.
+fn rest_of<'r>(range: RangeRead<'r>, rest: Option<&'r [u8]>) -> RangeRead<'r> {
+    match rest {
+        None => range,
+        Some(end) if range.reverse => RangeRead { end, ..range },
+        Some(begin) => RangeRead { begin, ..range },
+    }
+}
+
+/// A round of ranges that is being read.
+pub(crate) struct RoundPortion<'r> {
+    ranges: &'r [RangeRead<'r>],
+    /// The ranges before this one are read now.
+    until: usize,
+    round: MultiRange,
+    /// The batch that is begun, and the key at which the rest of its range begins or ends.
+    rest: Option<(BatchStart, Vec<u8>)>,
+    stepped: SteppedOver,
+}
+
+impl RoundPortion<'_> {
+    /// Reads the next portion. `refuse` can reject a range.
+    pub(crate) fn read(
+        &mut self,
+        tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
+        refuse: impl Fn(&RangeRead<'_>) -> Result<()>,
+        fault: impl Fn(StorageError) -> Error,
+    ) {
+        let mut walk = TableWalk::new(tables);
+        while let Some(range) = self.ranges[..self.until].get(self.round.batches.len()) {
+            let (start, rest) = match self.rest.take() {
+                Some((start, rest)) => (start, Some(rest)),
+                None => (BatchStart::of(&self.round.pairs), None),
+            };
+            let pairs = &mut self.round.pairs;
+            let end = refuse(range).and_then(|()| {
+                let range = rest_of(*range, rest.as_deref());
+                let read = walk.range(range, start, pairs, &mut self.stepped);
+                read.map_err(&fault)
+            });
+            match end {
+                Ok(PortionEnd::Done { more }) => self.round.finish(start.pairs, Ok(more)),
+                Ok(PortionEnd::Paused(at)) => self.rest = Some((start, at)),
+                Err(error) => self.round.finish(start.pairs, Err(error)),
+            }
+            if self.stepped.is_over() {
+                return;
+            }
+        }
+    }
+
+    /// Charges what the last portion stepped over.
+    fn charge(&mut self) -> Result<()> {
+        let steps = std::mem::replace(&mut self.stepped, SteppedOver::new()).steps();
+        self.ranges
+            .first()
+            .map_or(Ok(()), |range| range.spend(steps))
+    }
+
+    /// Fails the ranges that are not read completely.
+    fn fail(&mut self, error: &Error) {
+        if let Some((start, _)) = self.rest.take() {
+            self.round.finish(start.pairs, Err(error.clone()));
+        }
+        while self.round.batches.len() < self.ranges.len() {
+            let pairs = self.round.pairs.len();
+            self.round.finish(pairs, Err(error.clone()));
+        }
+    }
+}
+
+/// Reads the first batch of each range. `read` calls [`RoundPortion::read`].
+pub(crate) async fn ranges(
+    ranges: &[RangeRead<'_>],
+    mut read: impl FnMut(&mut RoundPortion<'_>) -> Result<()>,
+) -> MultiRange {
+    let mut portion = RoundPortion {
+        ranges,
+        until: 0,
+        round: MultiRange::of(ranges.len()),
+        rest: None,
+        stepped: SteppedOver::new(),
+    };
+    turn().await;
+    while portion.round.batches.len() < ranges.len() {
+        if portion.until > 0 {
+            pause().await;
+        }
+        let done = portion.round.batches.len();
+        portion.until = ranges.len().min(done + RANGES_AT_A_TIME);
+        if let Err(error) = read(&mut portion).and_then(|()| portion.charge()) {
+            portion.fail(&error);
+        }
+    }
+    portion.round
+}

@@ -1,0 +1,140 @@
+//! Reads of many ranges in one pass over redb's table.
+
+use redb::{ReadableTable, StorageError};
+
+use super::Bytes;
+use super::pairs::{BatchStart, PortionEnd, SteppedOver, Tables, append_range};
+use crate::limits::PAIRS_WALKED_MAX;
+use crate::store::read::Filling;
+use crate::store::{Pairs, RangeRead};
+
+/// Reads ranges one after another with one iterator. If a range begins shortly after the last pair
+/// read, the iterator steps to it. Otherwise, and if something in the range is changed or may be
+/// hidden, each range is searched for from the root.
+pub(super) struct TableWalk<'t, T> {
+    tables: Tables<'t, T>,
+    at: Option<At<'t>>,
+}
+
+/// A position between two keys.
+struct At<'t> {
+    /// The last key that was passed, or the search key if none was passed. No key lies between it
+    /// and `next`.
+    behind: Vec<u8>,
+    passed: bool,
+    next: Option<TablePair<'t>>,
+    rest: redb::Range<'t, Bytes, Bytes>,
+}
+
+type TablePair<'t> = (redb::AccessGuard<'t, Bytes>, redb::AccessGuard<'t, Bytes>);
+
+impl<'t, T: ReadableTable<Bytes, Bytes>> TableWalk<'t, T> {
+    pub(super) fn new(tables: Tables<'t, T>) -> Self {
+        Self { tables, at: None }
+    }
+
+    /// Appends pairs of a range to the batch that began at `start`. On error nothing is appended.
+    pub(super) fn range(
+        &mut self,
+        range: RangeRead<'_>,
+        start: BatchStart,
+        pairs: &mut Pairs,
+        stepped: &mut SteppedOver,
+    ) -> Result<PortionEnd, StorageError> {
+        let tables = self.tables;
+        let changed = || {
+            tables.overlays.is_some_and(|overlays| {
+                let mut changes = overlays.range(range.begin, range.end, false);
+                changes.next().is_some()
+            })
+        };
+        let read = if range.reverse || tables.hide(range.begin, range.end) || changed() {
+            append_range(self.tables, range, start, pairs, stepped)
+        } else {
+            let more = self.read(range, start, pairs);
+            more.map(|more| PortionEnd::Done { more })
+        };
+        if read.is_err() {
+            self.at = None;
+            pairs.truncate(start.pairs);
+        }
+        read
+    }
+
+    fn read(
+        &mut self,
+        range: RangeRead<'_>,
+        start: BatchStart,
+        pairs: &mut Pairs,
+    ) -> Result<bool, StorageError> {
+        if range.is_empty() {
+            return Ok(false);
+        }
+        let near = match &mut self.at {
+            Some(at) => at.walk_to(range.begin)?,
+            None => false,
+        };
+        if !near {
+            self.at = None;
+        }
+        let at = match &mut self.at {
+            Some(at) => at,
+            none => none.insert(At::seek(self.tables.pairs, range.begin)?),
+        };
+        let mut filling = Filling::new(pairs, (start.pairs, start.bytes), &range);
+        while let Some((key, value)) = &at.next
+            && key.value() < range.end
+        {
+            if filling.push(key.value(), value.value()) {
+                return Ok(filling.more());
+            }
+            at.pass()?;
+        }
+        Ok(false)
+    }
+}
+
+impl<'t> At<'t> {
+    fn seek(
+        table: &'t impl ReadableTable<Bytes, Bytes>,
+        begin: &[u8],
+    ) -> Result<Self, StorageError> {
+        let mut rest = table.range::<&[u8]>(begin..)?;
+        Ok(Self {
+            behind: begin.to_vec(),
+            passed: false,
+            next: rest.next().transpose()?,
+            rest,
+        })
+    }
+
+    /// Steps forward until `next` is the first key not less than `begin`. Returns false if `begin`
+    /// is behind the position or too far ahead.
+    fn walk_to(&mut self, begin: &[u8]) -> Result<bool, StorageError> {
+        let back = if self.passed {
+            begin <= &self.behind[..]
+        } else {
+            begin < &self.behind[..]
+        };
+        if back {
+            return Ok(false);
+        }
+        for _ in 0..=PAIRS_WALKED_MAX {
+            match &self.next {
+                Some((key, _)) if key.value() < begin => self.pass()?,
+                _ => return Ok(true),
+            }
+        }
+        Ok(false)
+    }
+
+    fn pass(&mut self) -> Result<(), StorageError> {
+        if let Some((key, _)) = &self.next {
+            self.behind.clear();
+            self.behind.extend_from_slice(key.value());
+            self.passed = true;
+        }
+        self.next = self.rest.next().transpose()?;
+        Ok(())
+    }
+}
