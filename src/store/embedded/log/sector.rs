@@ -174,7 +174,7 @@ mod tests {
     #[test]
     fn a_frame_is_read_as_it_was_written() {
         for length in [1, PAYLOAD_BYTES, PAYLOAD_BYTES + 1, 300_000] {
-            let frame: Vec<u8> = (0..length).map(|at| (at % 251) as u8 + 1).collect();
+            let frame: Vec<u8> = (1..=250).cycle().take(length).collect();
             let bytes = stored_bytes(frame.len() as u64).expect("short");
             assert_eq!(bytes % BLOCK_BYTES as u64, 0);
             let file = InMemoryBackend::new();
