@@ -70,10 +70,8 @@ async fn a_fault_is_found_after_many_snapshots_beside_writers() {
         let over = Arc::new(AtomicBool::new(false));
         let writer = tokio::spawn(write(client.clone(), over.clone()));
         let old = Arc::new(OldSnapshots::of(store.clone(), time_left));
-        let begun = Instant::now();
         let check = Check::of_store(old.clone(), None).await.expect("begun");
         let found = all(check).await;
-        assert!(begun.elapsed() > CLUSTER_SNAPSHOT_TIME_MAX);
         assert!(old.taken.load(Ordering::Relaxed) > 1);
         over.store(true, Ordering::Release);
         writer.await.expect("it writes");
