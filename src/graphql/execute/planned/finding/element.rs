@@ -13,7 +13,7 @@ use crate::document::path::{Path, Place};
 use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::session::mismatch;
-use crate::graphql::execute::planned::binding::bound::{Bound, BoundReads, ValueAt};
+use crate::graphql::execute::planned::binding::bound::{Bound, BoundReads, ROOT, ValueAt};
 use crate::graphql::objects::document::JsonKind;
 
 pub(crate) const NULL: &[u8] = b"null";
@@ -65,7 +65,7 @@ impl<'a> Element<'a> {
     /// The root.
     pub(crate) fn root(loaded: &'a Loaded<'a>) -> Self {
         Self {
-            scope: crate::graphql::execute::planned::binding::bound::ROOT,
+            scope: ROOT,
             document: None,
             source: ReadSource::Loaded { loaded, first: 0 },
         }

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 
 use futures::future::{BoxFuture, try_join_all};
-use futures::stream::{FuturesUnordered, StreamExt as _};
+use futures::stream::{self, StreamExt as _};
 
 use super::children::FoundChildren;
 use super::element::Element;
@@ -197,20 +197,12 @@ impl<'a> Rounds<'a> {
         loaded: &Loaded<'_>,
         asked: &[usize],
     ) -> Vec<(usize, Result<Found<'a>>)> {
-        let mut found = Vec::with_capacity(asked.len());
-        let mut rest = asked.iter().copied();
-        let mut finding: FuturesUnordered<BoxFuture<'_, _>> = FuturesUnordered::new();
-        loop {
-            let free = PAGES_AT_ONCE - finding.len();
-            finding.extend(rest.by_ref().take(free).map(|instance| {
-                let find = self.look_up(finder, loaded, instance);
-                Box::pin(async move { (instance, find.await) }) as BoxFuture<'_, _>
-            }));
-            match finding.next().await {
-                Some(one) => found.push(one),
-                None => return found,
-            }
-        }
+        let finding = asked.iter().copied().map(|instance| -> BoxFuture<'_, _> {
+            let find = self.look_up(finder, loaded, instance);
+            Box::pin(async move { (instance, find.await) })
+        });
+        let finding = stream::iter(finding).buffer_unordered(PAGES_AT_ONCE);
+        finding.collect().await
     }
 
     async fn look_up(
