@@ -21,8 +21,9 @@
 //! **Logs.** Each opening of a store begins a new log with a random number. The table `engine` of
 //! the redb file has the number of the log, the first segment that may have commits that redb does
 //! not have, and the last frame that was synced ([`place`]). So files of another log, of an older
-//! state of the same store, or of another store are recognized. A store that is closed has no log. Files of a log that redb does not name are
-//! removed only if redb has all of their commits ([`ended`]).
+//! state of the same store, or of another store are recognized. A store that is closed has no log.
+//! Files of a log that redb does not name are removed only if redb has all of their commits
+//! ([`ended`]).
 //!
 //! **Recovery.** The frames are read from the first segment on ([`recovery`], [`segment`]). The log
 //! ends before the first frame that was not synced. If a frame is damaged, or one that was synced is

@@ -73,15 +73,18 @@ pub(super) fn write(
     frame: &[u8],
     places: Range<u64>,
 ) -> io::Result<()> {
+    const BYTES_AT_ONCE: usize = SECTORS_AT_ONCE * SECTOR_BYTES;
     let mut payloads = frame.chunks(PAYLOAD_BYTES);
-    let mut sectors = Vec::new();
+    let bytes = places.end.saturating_sub(places.start);
+    let bytes = usize::try_from(bytes).map_or(BYTES_AT_ONCE, |bytes| bytes.min(BYTES_AT_ONCE));
+    let mut sectors = Vec::with_capacity(bytes);
     let mut begin = places.start;
     let mut offset = places.start;
     while offset < places.end {
         let payload = payloads.next().unwrap_or_default();
         push(log, sequence, offset, payload, &mut sectors);
         offset += SECTOR_BYTES as u64;
-        if sectors.len() == SECTORS_AT_ONCE * SECTOR_BYTES || offset == places.end {
+        if sectors.len() == BYTES_AT_ONCE || offset == places.end {
             file.write(begin, &sectors)?;
             sectors.clear();
             begin = offset;

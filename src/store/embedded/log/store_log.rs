@@ -34,8 +34,8 @@ impl StoreLog {
         self.enabled.store(true, Ordering::Release);
     }
 
-    /// Begins a log after the commit `last`. redb has the commits up to `base` durably. `None` if the disk is full, for example: the store is
-    /// then used without a log until it is opened again.
+    /// Begins a log after the commit `last`. redb has the commits up to `base` durably. `None` if the
+    /// disk is full, for example: the store is then used without a log until it is opened again.
     pub(crate) fn begin(&self, base: u64, last: u64) -> Option<Arc<LogWriter>> {
         if self.failed.load(Ordering::Acquire) {
             return None;

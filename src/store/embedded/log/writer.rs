@@ -16,6 +16,7 @@ use super::{BLOCK_BYTES, LogFiles, LogPlace, file_of, record};
 pub(super) const FIRST_SEGMENT: u64 = 1;
 /// Space is allocated in portions of this size.
 const ALLOCATED_BYTES: usize = 1 << 20;
+
 /// The records of commits that wait for one sync.
 pub(crate) struct Frame {
     /// Room for the header, then the records.
