@@ -68,24 +68,14 @@ async fn get(read: &dyn Read, budget: &Budget, key: &[u8]) -> Result<Option<Vec<
 }
 
 async fn range(read: &dyn Read, budget: &Budget, range: RangeRead<'_>) -> Result<Batch> {
-    let budgeted = Some(budget);
-    let batch = read
-        .range(RangeRead {
-            budget: budgeted,
-            ..range
-        })
-        .await?;
+    let batch = read.range(range.paid_by(budget)).await?;
     count(budget, batch.pairs.len(), batch.pairs.bytes())?;
     Ok(batch)
 }
 
 async fn ranges(read: &dyn Read, budget: &Budget, ranges: &[RangeRead<'_>]) -> MultiRange {
-    let budget_of_all = Some(budget);
-    let budgeted = ranges.iter().map(|range| RangeRead {
-        budget: budget_of_all,
-        ..*range
-    });
-    let ranges: Vec<_> = budgeted.collect();
+    let ranges = ranges.iter().map(|range| range.paid_by(budget));
+    let ranges: Vec<_> = ranges.collect();
     let round = read.ranges(&ranges).await;
     match count(budget, round.pairs.len(), round.pairs.bytes()) {
         Ok(()) => round,

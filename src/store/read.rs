@@ -60,6 +60,13 @@ impl<'k> RangeRead<'k> {
         self.begin >= self.end || self.pairs_max == 0
     }
 
+    /// The same read, for which `budget` pays.
+    #[must_use]
+    pub(crate) fn paid_by(self, budget: &'k Budget) -> Self {
+        let budget = Some(budget);
+        Self { budget, ..self }
+    }
+
     /// Charges the budget of the read, if it has one.
     ///
     /// # Errors
@@ -77,26 +84,37 @@ impl<'k> RangeRead<'k> {
     }
 }
 
+/// Where a batch begins in a buffer: the numbers of the pairs, and of their bytes, before it.
+#[derive(Clone, Copy, Default)]
+pub(crate) struct BatchStart {
+    pub(crate) pairs: usize,
+    pub(crate) bytes: usize,
+}
+
+impl BatchStart {
+    /// After these pairs.
+    pub(crate) fn of(pairs: &Pairs) -> Self {
+        Self {
+            pairs: pairs.len(),
+            bytes: pairs.bytes(),
+        }
+    }
+}
+
 /// A batch that an engine fills, after the pairs of earlier batches in the same buffer.
 pub(crate) struct Filling<'p> {
     pairs: &'p mut Pairs,
-    before: usize,
-    bytes_before: usize,
+    start: BatchStart,
     pairs_max: usize,
     batch_pairs_max: usize,
 }
 
 impl<'p> Filling<'p> {
-    /// Continues the batch that began after this number of pairs, and of their bytes.
-    pub(crate) fn new(
-        pairs: &'p mut Pairs,
-        (before, bytes_before): (usize, usize),
-        range: &RangeRead<'_>,
-    ) -> Self {
+    /// Continues the batch that began at `start`.
+    pub(crate) fn new(pairs: &'p mut Pairs, start: BatchStart, range: &RangeRead<'_>) -> Self {
         Self {
-            before,
-            bytes_before,
             pairs,
+            start,
             pairs_max: range.pairs_max,
             batch_pairs_max: range.batch_pairs_max(),
         }
@@ -107,7 +125,7 @@ impl<'p> Filling<'p> {
     pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) -> bool {
         self.pairs.push(key, value);
         self.len() >= self.batch_pairs_max
-            || self.pairs.bytes() - self.bytes_before >= BATCH_BYTES_MAX
+            || self.pairs.bytes() - self.start.bytes >= BATCH_BYTES_MAX
     }
 
     /// Whether the range may have more pairs than this full batch.
@@ -116,7 +134,7 @@ impl<'p> Filling<'p> {
     }
 
     fn len(&self) -> usize {
-        self.pairs.len() - self.before
+        self.pairs.len() - self.start.pairs
     }
 }
 

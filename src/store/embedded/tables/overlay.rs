@@ -291,9 +291,7 @@ impl Node {
         let split = |part: KeyChanges| (part.key(0).to_vec(), Self::Leaf(Arc::new(part)));
         parts.map(split).collect()
     }
-}
 
-impl Node {
     /// The node without the keys from `begin` to before `end`. `None` if no key is left.
     fn without(self, begin: &[u8], end: &[u8]) -> Option<Self> {
         match self {

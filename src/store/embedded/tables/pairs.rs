@@ -11,14 +11,12 @@ use super::tombstones;
 pub(crate) use super::visible::Tables;
 use super::visible::{Visible, VisiblePart};
 use crate::limits::{STEPPED_OVER_AT_A_TIME, STEPS_PER_HIDDEN_RANGE};
-use crate::store::read::Filling;
+use crate::store::read::{BatchStart, Filling};
 use crate::store::{Pairs, RangeRead, key_after};
 
-/// What a portion of a read steps over, apart from the pairs that it returns.
-pub(crate) struct SteppedOver {
-    steps: u64,
-    steps_max: u64,
-}
+/// The steps of a portion of a read over what it does not return.
+#[derive(Default)]
+pub(crate) struct SteppedOver(u64);
 
 /// How a portion of a range read ended.
 pub(crate) enum PortionEnd {
@@ -27,13 +25,6 @@ pub(crate) enum PortionEnd {
     /// It stepped over as much as one portion may. The rest of the range begins at this key, or ends
     /// there if the read descends.
     Paused(Vec<u8>),
-}
-
-/// Where a batch began in the pairs of a round.
-#[derive(Clone, Copy)]
-pub(crate) struct BatchStart {
-    pub(crate) pairs: usize,
-    pub(crate) bytes: usize,
 }
 
 /// Why a portion ended before its range.
@@ -45,40 +36,23 @@ enum Stop {
 type PortionFlow = Result<ControlFlow<Stop>, StorageError>;
 
 impl SteppedOver {
-    /// At the start of a portion.
-    pub(crate) fn new() -> Self {
-        Self {
-            steps: 0,
-            steps_max: STEPPED_OVER_AT_A_TIME,
-        }
-    }
-
     /// The steps so far.
     pub(crate) fn steps(&self) -> u64 {
-        self.steps
+        self.0
     }
 
     /// Whether the portion has to end.
     pub(crate) fn is_over(&self) -> bool {
-        self.steps >= self.steps_max
+        self.0 >= STEPPED_OVER_AT_A_TIME
     }
 
     /// Counts `steps`. The rest begins or ends at the key of `rest` if the portion has to end.
     fn step(&mut self, steps: u64, rest: impl FnOnce() -> Vec<u8>) -> ControlFlow<Stop> {
-        self.steps += steps;
+        self.0 += steps;
         if self.is_over() {
             return ControlFlow::Break(Stop::Paused(rest()));
         }
         ControlFlow::Continue(())
-    }
-}
-
-impl BatchStart {
-    pub(crate) fn of(pairs: &Pairs) -> Self {
-        Self {
-            pairs: pairs.len(),
-            bytes: pairs.bytes(),
-        }
     }
 }
 
@@ -109,7 +83,7 @@ pub(crate) fn append_range(
     if range.is_empty() {
         return Ok(PortionEnd::Done { more: false });
     }
-    let mut filling = Filling::new(pairs, (start.pairs, start.bytes), &range);
+    let mut filling = Filling::new(pairs, start, &range);
     let changes = tables
         .overlays
         .map(|overlays| overlays.range(range.begin, range.end, range.reverse));
@@ -250,7 +224,13 @@ pub(crate) fn keys(
         let left = count_max + 1 - keys.len();
         let range = RangeRead::new(&begin, end).at_most(left);
         let start = BatchStart::of(&pairs);
-        let portion = append_range(tables, range, start, &mut pairs, &mut SteppedOver::new())?;
+        let portion = append_range(
+            tables,
+            range,
+            start,
+            &mut pairs,
+            &mut SteppedOver::default(),
+        )?;
         keys.extend(pairs.iter().map(|(key, _)| key.to_vec()));
         begin = match (portion, keys.last()) {
             (PortionEnd::Paused(at), _) => at,

@@ -7,11 +7,12 @@
 use redb::{ReadableTable, StorageError};
 
 use super::Bytes;
-use super::pairs::{BatchStart, PortionEnd, SteppedOver, Tables, append_range};
+use super::pairs::{PortionEnd, SteppedOver, Tables, append_range};
 use super::table_walk::TableWalk;
 use crate::budget::{pause, turn};
 use crate::error::{Error, Result};
 use crate::limits::RANGES_AT_A_TIME;
+use crate::store::read::BatchStart;
 use crate::store::{Batch, MultiRange, Pairs, RangeRead};
 
 /// A batch that is being read.
@@ -27,7 +28,7 @@ impl BatchPortion<'_> {
         &mut self,
         tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
     ) -> Result<PortionEnd, StorageError> {
-        let start = BatchStart { pairs: 0, bytes: 0 };
+        let start = BatchStart::default();
         append_range(
             tables,
             self.range,
@@ -54,7 +55,7 @@ pub(crate) async fn range(
         let mut portion = BatchPortion {
             range: rest_of(range, rest.as_deref()),
             pairs,
-            stepped: SteppedOver::new(),
+            stepped: SteppedOver::default(),
         };
         let end = read(&mut portion)?;
         range.spend(portion.stepped.steps())?;
@@ -120,7 +121,7 @@ impl RoundPortion<'_> {
 
     /// Charges what the last portion stepped over.
     fn charge(&mut self) -> Result<()> {
-        let steps = std::mem::replace(&mut self.stepped, SteppedOver::new()).steps();
+        let steps = std::mem::take(&mut self.stepped).steps();
         self.ranges
             .first()
             .map_or(Ok(()), |range| range.spend(steps))
@@ -148,7 +149,7 @@ pub(crate) async fn ranges(
         until: 0,
         round: MultiRange::of(ranges.len()),
         rest: None,
-        stepped: SteppedOver::new(),
+        stepped: SteppedOver::default(),
     };
     turn().await;
     while portion.round.batches.len() < ranges.len() {

@@ -3,9 +3,9 @@
 use redb::{ReadableTable, StorageError};
 
 use super::Bytes;
-use super::pairs::{BatchStart, PortionEnd, SteppedOver, Tables, append_range};
+use super::pairs::{PortionEnd, SteppedOver, Tables, append_range};
 use crate::limits::PAIRS_WALKED_MAX;
-use crate::store::read::Filling;
+use crate::store::read::{BatchStart, Filling};
 use crate::store::{Pairs, RangeRead};
 
 /// Reads ranges one after another with one iterator. If a range begins shortly after the last pair
@@ -33,7 +33,8 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> TableWalk<'t, T> {
         Self { tables, at: None }
     }
 
-    /// Appends pairs of a range to the batch that began at `start`. On error nothing is appended.
+    /// Appends pairs of a range to the batch that began at `start`. After an error, some may be
+    /// appended.
     pub(super) fn range(
         &mut self,
         range: RangeRead<'_>,
@@ -56,7 +57,6 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> TableWalk<'t, T> {
         };
         if read.is_err() {
             self.at = None;
-            pairs.truncate(start.pairs);
         }
         read
     }
@@ -81,7 +81,7 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> TableWalk<'t, T> {
             Some(at) => at,
             none => none.insert(At::seek(self.tables.pairs, range.begin)?),
         };
-        let mut filling = Filling::new(pairs, (start.pairs, start.bytes), &range);
+        let mut filling = Filling::new(pairs, start, &range);
         while let Some((key, value)) = &at.next
             && key.value() < range.end
         {

@@ -24,8 +24,8 @@ fn key(number: usize) -> Vec<u8> {
     format!("{number:05}").into_bytes()
 }
 
-/// A view of a store whose redb tables have these writes.
-fn view(writes: &mut WriteList) -> View {
+/// A store whose redb tables have these writes.
+fn database(writes: &mut WriteList) -> Database {
     let database = Database::builder().create_with_backend(InMemoryBackend::new());
     let database = database.expect("a database");
     let transaction = database.begin_write().expect("begun");
@@ -34,7 +34,11 @@ fn view(writes: &mut WriteList) -> View {
     writes.apply(&mut written).expect("written");
     drop(written);
     transaction.commit().expect("committed");
-    View::new(Arc::new(Base::open(&database, 1).expect("a base")))
+    database
+}
+
+fn view(database: &Database) -> View {
+    View::new(Arc::new(Base::open(database, 1).expect("a base")))
 }
 
 fn commit(view: &mut View, writes: &mut WriteList) {
@@ -118,7 +122,7 @@ async fn reads_over_all_layers_equal_a_map() {
         for _ in 0..random.random_range(1..600) {
             push_random(&mut random, &mut writes, &mut model, true);
         }
-        let mut view = view(&mut writes);
+        let mut view = view(&database(&mut writes));
         for round in 0..20 {
             let mut writes = WriteList::default();
             for _ in 0..random.random_range(1..30) {
@@ -139,7 +143,7 @@ fn filled(count: usize) -> View {
     for number in 0..=count {
         writes.push(&key(number), WriteKind::Set(b"value"));
     }
-    view(&mut writes)
+    view(&database(&mut writes))
 }
 
 /// The steps that a read of everything spends, and the number of pairs.
@@ -215,21 +219,14 @@ fn a_transaction_deletes_a_bounded_number_of_pairs_and_covers_the_rest() {
     }
     writes.push(&key(0), WriteKind::ClearTo(&key(large)));
     writes.push(&key(large), WriteKind::ClearTo(&key(large + 4)));
-    let database = Database::builder().create_with_backend(InMemoryBackend::new());
-    let database = database.expect("a database");
-    let transaction = database.begin_write().expect("begun");
-    let written = WriteTables::open(&transaction, false, Clearing::new(true));
-    let mut written = written.expect("tables");
-    writes.apply(&mut written).expect("written");
-    drop(written);
-    transaction.commit().expect("committed");
+    let database = database(&mut writes);
     let read = database.begin_read().expect("begun");
     let tombstones = read.open_table(TOMBSTONES).expect("a table");
     assert_eq!(tombstones.len().expect("read"), 1);
     let pairs = read.open_table(PAIRS).expect("a table");
     assert_eq!(pairs.len().expect("read"), large as u64 + 6);
     let first = key_after(&key(large + 3));
-    let visible = View::new(Arc::new(Base::open(&database, 1).expect("a base")));
+    let visible = view(&database);
     let left = super::pairs::keys(visible.tables(), b"", b"\xff", 10).expect("read");
     assert!(left.is_some_and(|left| left.len() == 6 && left[0] > first));
 }
