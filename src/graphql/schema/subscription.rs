@@ -5,20 +5,16 @@ use std::borrow::Cow;
 use std::pin::Pin;
 
 use async_graphql::registry::{MetaType, Registry};
-use async_graphql::{
-    Context, EmptyMutation, EmptySubscription, ID, Object, Request, Response, Schema,
-    SubscriptionType, ValidationMode,
-};
+use async_graphql::{Context, ID, Object, Response, SubscriptionType};
 use futures::Stream;
 
+use super::declared::declared;
 use super::query::DocumentQueries;
-use crate::database::FollowedChange;
-use crate::error::Error;
-use crate::graphql::objects::changes::DocumentChange;
+use crate::error::Result;
 use crate::graphql::scalars::types::PathScalar;
-use crate::limits::Bounds;
+use crate::graphql::schema::types::changes::DocumentChange;
 
-/// The root type of an execution for one change, which is in the data of the request.
+/// The fields of the type `Subscription` that the type `Query` does not have.
 #[derive(Default)]
 pub(crate) struct ChangeQueries;
 
@@ -28,11 +24,10 @@ impl ChangeQueries {
     #[expect(
         unused_variables,
         clippy::unused_async,
-        reason = "the arguments decided which changes are followed"
+        reason = "the derived types declare the schema alone"
     )]
     async fn changes(
         &self,
-        context: &Context<'_>,
         #[graphql(default = "D", desc = "The collection that holds the documents.")]
         collection: String,
         #[graphql(desc = "The key of the document; by default all documents.")] id: Option<ID>,
@@ -45,27 +40,8 @@ impl ChangeQueries {
             desc = "The cursor of the last change that the client knows, or `Query.changesCursor`; by default changes are sent from now on."
         )]
         after: Option<String>,
-    ) -> Result<DocumentChange, Error> {
-        let change = context.data_opt::<FollowedChange>();
-        let change = change.ok_or_else(|| Error::internal("`changes` without a change"))?;
-        Ok(DocumentChange(change.clone()))
-    }
-}
-
-/// The schema that executes `changes` for one change.
-pub(crate) struct ChangeSchema(Schema<ChangeQueries, EmptyMutation, EmptySubscription>);
-
-impl ChangeSchema {
-    pub(crate) fn new(bounds: &Bounds) -> Self {
-        let schema = Schema::build(ChangeQueries, EmptyMutation, EmptySubscription)
-            .limit_recursive_depth(2 * bounds.query_levels)
-            .validation_mode(ValidationMode::Fast)
-            .finish();
-        Self(schema)
-    }
-
-    pub(crate) async fn execute(&self, request: Request) -> Response {
-        self.0.execute(request).await
+    ) -> Result<DocumentChange> {
+        declared()
     }
 }
 

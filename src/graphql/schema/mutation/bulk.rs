@@ -1,33 +1,21 @@
 //! The mutations that change every document that matches a filter.
+#![expect(
+    unused_variables,
+    clippy::unused_async,
+    clippy::too_many_arguments,
+    reason = "the derived types declare the schema alone"
+)]
 
-use std::sync::Arc;
+use async_graphql::Object;
 
-use async_graphql::{Context, Object, SimpleObject};
-
-use super::updates::{
-    AppendInput, IncrementInput, MergeInput, RemoveInput, SetInput, UpdateLists, UpdateResult,
+use super::results::DocumentBulkResult;
+use crate::error::Result;
+use crate::graphql::objects::filter::{FilterInput, KeyFilterInput};
+use crate::graphql::objects::updates::{
+    AppendInput, IncrementInput, MergeInput, RemoveInput, SetInput,
 };
-use crate::database::query::KeySet;
-use crate::database::{Bulk, DocumentKey, Update, bulk, bulk_documents};
-use crate::document::filter;
-use crate::error::{Error, Result};
-use crate::graphql::context::session::Session;
-use crate::graphql::objects::filter::{FilterInput, KeyFilterInput, read_documents};
 use crate::graphql::scalars::types::JsonPath;
-
-/// The result of `updateDocuments` or `deleteDocuments`.
-#[derive(SimpleObject)]
-#[graphql(name = "DocumentBulkResult")]
-pub(crate) struct BulkResult {
-    /// The number of documents that match the filter.
-    matched: usize,
-    /// The number of matching documents that were changed or removed.
-    changed: usize,
-    /// The number of matching documents that were not changed.
-    unchanged: usize,
-    /// One entry for each element of the operator lists of `updateDocuments`, in the order in which they were applied. Empty for `deleteDocuments`.
-    updates: Vec<UpdateResult>,
-}
+use crate::graphql::schema::declared::declared;
 
 #[derive(Default)]
 pub(crate) struct BulkMutations;
@@ -35,10 +23,8 @@ pub(crate) struct BulkMutations;
 #[Object]
 impl BulkMutations {
     /// Changes every document that matches `where`, at the places that JSONPaths select in it, for example `$.ancestors[?@._id == 'x'].name`. First come all elements of `set`, then `unset`, `increment`, `remove`, `append` and `merge`; within a list the order is that of the list. Each element applies to the result of the elements before it; at least one is required. A value `from` a place is read once, before the field changes anything. If one selected place is inside another, only the outer one is changed. `set`, `increment`, `append` and `merge` create the value at a missing place if the path consists of names and indexes alone and the place is a new member of an existing object, or the next element of an existing array. Like `deleteDocuments`, rejects a filter that is always true unless `everything` is true, and changes that exceed one transaction.
-    #[expect(clippy::too_many_arguments, reason = "they are the field's")]
     async fn update_documents(
         &self,
-        context: &Context<'_>,
         #[graphql(default = "D", desc = "The collection that holds the documents.")]
         collection: String,
         #[graphql(name = "where", desc = "The filter that documents must match.")]
@@ -67,25 +53,13 @@ impl BulkMutations {
             desc = "Whether to accept a filter that is always true, such as an empty one, without `keys`."
         )]
         everything: bool,
-    ) -> Result<BulkResult> {
-        let selected = selected(context, &collection, filter, keys, everything).await?;
-        let lists = UpdateLists {
-            set,
-            unset,
-            increment,
-            remove,
-            append,
-            merge,
-        };
-        let memory = Session::of(context).budget().reserve();
-        let updates = lists.read(context, &memory).await?;
-        change(context, &collection, &selected, &Bulk::Update(updates)).await
+    ) -> Result<DocumentBulkResult> {
+        declared()
     }
 
     /// Removes every document that matches `where`.
     async fn delete_documents(
         &self,
-        context: &Context<'_>,
         #[graphql(default = "D", desc = "The collection that holds the documents.")]
         collection: String,
         #[graphql(name = "where", desc = "The filter that documents must match.")]
@@ -98,73 +72,7 @@ impl BulkMutations {
             desc = "Whether to accept a filter that is always true, such as an empty one, without `keys`."
         )]
         everything: bool,
-    ) -> Result<BulkResult> {
-        let selected = selected(context, &collection, filter, keys, everything).await?;
-        change(context, &collection, &selected, &Bulk::Delete).await
+    ) -> Result<DocumentBulkResult> {
+        declared()
     }
-}
-
-/// The filter and the keys of the documents to change.
-async fn selected(
-    context: &Context<'_>,
-    collection: &str,
-    filter: FilterInput,
-    keys: Option<KeyFilterInput>,
-    everything: bool,
-) -> Result<(filter::Filter, KeySet)> {
-    let request_budget = Session::of(context).request_budget();
-    let (filter, keys) = read_documents(collection, Some(filter), keys, request_budget).await?;
-    if everything || !keys.is_all() {
-        return Ok((filter, keys));
-    }
-    let budget = request_budget.budget();
-    if budget.compute(|steps| filter.is_always_true(steps)).await? {
-        let what = if filter.is_empty() {
-            "the filter is empty, so every document matches it"
-        } else {
-            "the filter is always true, so every document matches it"
-        };
-        return Err(Error::bad_input(format!(
-            "{what}: give `everything: true` to confirm"
-        )));
-    }
-    Ok((filter, keys))
-}
-
-async fn change(
-    context: &Context<'_>,
-    collection: &str,
-    (filter, keys): &(filter::Filter, KeySet),
-    change: &Bulk,
-) -> Result<BulkResult> {
-    let session = Session::of(context);
-    let transaction = session.transaction()?;
-    let documents: Vec<Arc<DocumentKey>> =
-        bulk_documents(transaction, session.budget(), collection, (filter, keys)).await?;
-    for document in &documents {
-        session.expect_version(document, None).await?;
-    }
-    let changes = bulk(
-        transaction,
-        session.budget(),
-        documents,
-        change,
-        session.bytes_max(),
-    )
-    .await?;
-    let updates: &[Update] = match change {
-        Bulk::Update(updates) => updates,
-        Bulk::Delete => &[],
-    };
-    let updates = updates.iter().zip(changes.places);
-    let result = BulkResult {
-        matched: changes.matched,
-        changed: changes.changed.len(),
-        unchanged: changes.matched - changes.changed.len(),
-        updates: updates
-            .map(|(update, places)| UpdateResult::new(update, places))
-            .collect(),
-    };
-    session.wrote(context, changes.changed);
-    Ok(result)
 }

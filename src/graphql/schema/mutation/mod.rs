@@ -1,12 +1,9 @@
-//! The fields of `Mutation`.
+//! Declares the fields of `Mutation`. `execute/mutations` has their functions.
 
-pub(crate) mod append;
-pub(crate) mod arguments;
-pub(crate) mod bulk;
-pub(crate) mod deletion;
-pub(crate) mod dropped;
+mod append;
+mod bulk;
+mod dropped;
 pub(crate) mod fields;
-pub(crate) mod json_argument;
-pub(crate) mod place;
-pub(crate) mod take;
-pub(crate) mod updates;
+mod indexing;
+mod results;
+mod take;

@@ -1,19 +1,19 @@
-//! The arguments and results of the update operators of `updateDocuments`.
+//! The arguments of the update operators of `updateDocuments`.
 
-use async_graphql::{Context, Enum, InputObject, MaybeUndefined, SimpleObject};
+use async_graphql::{InputObject, MaybeUndefined};
 use bytes::Bytes;
 
-use super::arguments::{in_argument, required_json};
 use super::json_argument::parsed;
 use super::place::PlaceInput;
+use super::required::{in_argument, required_json};
 use crate::budget::Reservation;
 use crate::database::{Update, UpdateOperation, UpdateOperator};
 use crate::document::flatten::json_text;
 use crate::error::{Error, Result};
-use crate::graphql::context::session::Session;
-use crate::graphql::response::counted::CountedBytes;
+use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::scalars::types::{Json, JsonPath};
 use crate::key::Leaves;
+use crate::store::Transaction;
 
 /// A value, and the paths at which to store it. Exactly one of `value` and `from` is required.
 #[derive(InputObject)]
@@ -74,54 +74,6 @@ pub(crate) struct MergeInput {
     patch: MaybeUndefined<Json>,
 }
 
-/// An operator of `updateDocuments`, named as the argument.
-#[derive(Clone, Copy, PartialEq, Eq, Enum)]
-#[graphql(name = "DocumentUpdateOperator")]
-pub(crate) enum OperatorName {
-    /// Stores a value.
-    Set,
-    /// Removes values.
-    Unset,
-    /// Adds to numbers.
-    Increment,
-    /// Removes elements from arrays by value.
-    Remove,
-    /// Adds elements at the end of arrays.
-    Append,
-    /// Applies a JSON Merge Patch.
-    Merge,
-}
-
-/// What one element of the operator lists of `updateDocuments` did, in all documents.
-#[derive(SimpleObject)]
-#[graphql(name = "DocumentUpdateResult")]
-pub(crate) struct UpdateResult {
-    /// The operator.
-    operator: OperatorName,
-    /// The JSONPath of the element.
-    at: CountedBytes<JsonPath>,
-    /// The number of places to which the operator was applied, including those whose value did not change.
-    places: u64,
-}
-
-impl UpdateResult {
-    pub(crate) fn new(update: &Update, places: u64) -> Self {
-        let operator = match update.operator() {
-            UpdateOperator::Set => OperatorName::Set,
-            UpdateOperator::Unset => OperatorName::Unset,
-            UpdateOperator::Increment => OperatorName::Increment,
-            UpdateOperator::Remove => OperatorName::Remove,
-            UpdateOperator::Append => OperatorName::Append,
-            UpdateOperator::Merge => OperatorName::Merge,
-        };
-        Self {
-            operator,
-            at: CountedBytes(JsonPath(update.at().text().to_owned())),
-            places,
-        }
-    }
-}
-
 /// The lists of operators of `updateDocuments`.
 pub(crate) struct UpdateLists {
     pub(crate) set: Option<Vec<SetInput>>,
@@ -160,13 +112,14 @@ impl UpdateLists {
     /// stored at a place. `TOO_LARGE`: an operand exceeds a limit.
     pub(crate) async fn read(
         &self,
-        context: &Context<'_>,
+        transaction: &dyn Transaction,
+        request_budget: &RequestBudget,
         memory: &Reservation,
     ) -> Result<Vec<Update>> {
         let mut updates = Vec::new();
         for input in self.elements() {
             let name = input.operator.name();
-            let update = input.read(context, memory).await;
+            let update = input.read(transaction, request_budget, memory).await;
             updates.push(update.map_err(|error| in_argument(name, error))?);
         }
         if updates.is_empty() {
@@ -254,9 +207,13 @@ fn only<'a, const N: usize>(
 }
 
 impl UpdateInput<'_> {
-    async fn read(self, context: &Context<'_>, memory: &Reservation) -> Result<Update> {
+    async fn read(
+        self,
+        transaction: &dyn Transaction,
+        request_budget: &RequestBudget,
+        memory: &Reservation,
+    ) -> Result<Update> {
         let operand = self.operand?;
-        let request_budget = Session::of(context).request_budget();
         let at = self.at.query(request_budget.budget()).await?;
         let operator = self.operator;
         let (name, operation) = match operand {
@@ -275,7 +232,7 @@ impl UpdateInput<'_> {
                 ("values", array.await)
             }
             UpdateOperand::Place(place) => {
-                let value = place.read(context, memory).await?;
+                let value = place.read(transaction, request_budget, memory).await?;
                 ("from", of_value(operator, value, memory).await)
             }
         };

@@ -2,16 +2,17 @@
 
 use std::sync::Arc;
 
-use async_graphql::{Context, ID, InputObject};
+use async_graphql::{ID, InputObject};
 
-use super::arguments::{in_argument, path_of_change};
+use super::required::{in_argument, path_of_change};
 use crate::budget::Reservation;
 use crate::database::{DocumentKey, ValueSource};
 use crate::document::id::DocumentId;
 use crate::error::Result;
-use crate::graphql::context::session::Session;
+use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::scalars::types::PathScalar;
 use crate::key::Leaves;
+use crate::store::Transaction;
 
 /// A place in a document. It fails with `NOT_FOUND` if nothing is stored there.
 #[derive(InputObject)]
@@ -33,16 +34,20 @@ impl PlaceInput {
     /// # Errors
     /// Each error names the argument `from`. `NOT_FOUND`: nothing is stored there. `INVALID_PATH`,
     /// `BAD_USER_INPUT`: the path or the id is invalid. As [`ValueSource::read`].
-    pub(crate) async fn read(&self, context: &Context<'_>, memory: &Reservation) -> Result<Leaves> {
-        let session = Session::of(context);
+    pub(crate) async fn read(
+        &self,
+        transaction: &dyn Transaction,
+        request_budget: &RequestBudget,
+        memory: &Reservation,
+    ) -> Result<Leaves> {
         let read = async {
             let document = DocumentKey::new(&*self.collection, DocumentId::parse(&self.id)?)?;
             let source = ValueSource {
                 document: Arc::new(document),
                 path: path_of_change(self.path.as_ref())?,
             };
-            session.request_budget().places(1)?;
-            source.read(session.transaction()?, memory).await
+            request_budget.places(1)?;
+            source.read(transaction, memory).await
         };
         read.await.map_err(|error| in_argument("from", error))
     }

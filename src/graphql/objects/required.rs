@@ -1,12 +1,10 @@
 //! Checks the arguments of mutations.
 
-use async_graphql::{Context, MaybeUndefined};
+use async_graphql::MaybeUndefined;
 use bytes::Bytes;
 
-use super::json_argument::{LeavesArgument, leaves};
 use crate::document::path::Path;
 use crate::error::{Error, Result};
-use crate::graphql::context::session::Session;
 use crate::graphql::scalars::types::{Json, PathScalar, path_argument};
 
 /// The text of a JSON argument that is required but may be null.
@@ -37,14 +35,4 @@ pub(crate) fn path_of_change(argument: Option<&PathScalar>) -> Result<Path> {
 
 pub(crate) fn in_argument(name: &str, error: Error) -> Error {
     error.at(format!("the argument `{name}`"))
-}
-
-/// The leaves of the argument `document`.
-pub(crate) async fn document_argument(
-    context: &Context<'_>,
-    document: &MaybeUndefined<Json>,
-) -> Result<LeavesArgument> {
-    let text = required_json("document", document)?;
-    let leaves = leaves(text, Session::of(context).request_budget()).await;
-    leaves.map_err(|error| in_argument("document", error))
 }

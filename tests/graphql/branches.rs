@@ -1,6 +1,5 @@
-//! Compares planned execution of lists with the general executor: pages of documents, and parts
-//! that JSONPath queries select. The general executor gets the same query with one more field that
-//! cannot be planned, and must return the same bytes except for that field.
+//! The branches of a query share rounds of reads. Each must find what it finds alone. And each way to a
+//! document must find the same in it.
 //!
 //! A failure prints the seed, the query and the variables.
 
@@ -9,20 +8,21 @@ use std::fmt::Write;
 
 use serde_json::{Value, json};
 
-use super::direct::answer;
+use super::bindings::answer;
 use super::random_store::{Random, Run, seeds};
-use super::support::{Client, client, parse};
+use super::support::{Client, NONE, client, parse};
 
 cases!(
     damaged("a document is malformed") [
         errors_in_elements_have_their_paths,
     ]
     async [
-        random_lists_equal_general_execution,
-        errors_of_lists_are_equal,
-        selections_that_read_lengths_first_are_planned,
-        cursors_of_both_executions_are_the_same,
-        limits_of_lists_are_those_of_the_general_executor,
+        random_fields_find_the_same_alone_and_together,
+        every_way_to_a_document_finds_the_same,
+        errors_of_lists_have_codes,
+        selections_may_read_lengths_first,
+        cursors_page_through_an_order,
+        limits_of_lists_are_named,
     ]
 );
 
@@ -148,11 +148,8 @@ impl Maker<'_> {
     /// Adds a field with an alias, and sometimes with a condition.
     fn add(&mut self, fields: &mut String, field: &str) {
         let (alias, directive) = (self.name(), self.directive());
-        // The same field twice is merged. The general executor keeps a part of an object that an error
-        // in the other part makes null.
-        let fails = ["first: -1", "\"00\"", "\"?\"", "\"$[\""];
-        let fails = fails.iter().any(|invalid| field.contains(invalid));
-        let again = (!fails && self.random.one_in(6)).then(|| self.directive());
+        // The same field twice is merged.
+        let again = self.random.one_in(6).then(|| self.directive());
         if let Some(again) = again {
             let _ = match field.split_once(" {") {
                 Some((field, _)) => write!(fields, "{alias}: {field}{again} {{ __typename }} "),
@@ -182,6 +179,27 @@ impl Maker<'_> {
         }
         fields.push_str("__typename }");
         fields
+    }
+
+    /// A root field.
+    fn root_field(&mut self, ids: &[String]) -> String {
+        if self.random.one_in(3) && !ids.is_empty() {
+            let id = json!(self.random.choose(ids));
+            return format!("document(id: {id}) {}", self.selects());
+        }
+        if self.random.one_in(4) {
+            return self.other(ids);
+        }
+        let arguments = ["where: $where ", "keys: $keys ", "orderBy: $by "];
+        let mut some = String::new();
+        for argument in arguments {
+            if self.random.one_in(2) {
+                some.push_str(argument);
+            }
+        }
+        let page = ["first: $first", "last: 3", "first: 7"];
+        some.push_str(self.random.choose::<&str>(&page));
+        format!("documents({some}) {}", self.page())
     }
 
     /// A root field that reads neither one document nor a page of them.
@@ -236,8 +254,8 @@ impl Maker<'_> {
     }
 }
 
-async fn random_lists_equal_general_execution() {
-    let (mut planned_queries, mut covered, mut elements) = (0, 0, 0);
+async fn random_fields_find_the_same_alone_and_together() {
+    let (mut queries, mut covered, mut elements, mut failed) = (0, 0, 0, 0);
     for seed in seeds() {
         let mut run = Run::new(7_000_000 + seed).await;
         for _ in 0..QUERIES {
@@ -256,89 +274,155 @@ async fn random_lists_equal_general_execution() {
                 random: &mut run.random,
                 names: 0,
             };
-            let mut root = String::new();
+            let mut fields = Vec::new();
             for _ in 0..=maker.random.up_to(2) {
-                let field = if maker.random.one_in(3) && !ids.is_empty() {
-                    let id = json!(maker.random.choose(&ids));
-                    format!("document(id: {id}) {}", maker.selects())
-                } else if maker.random.one_in(4) {
-                    maker.other(&ids)
-                } else {
-                    let arguments = ["where: $where ", "keys: $keys ", "orderBy: $by "];
-                    let mut some: String = arguments
-                        .iter()
-                        .filter(|_| maker.random.one_in(2))
-                        .copied()
-                        .collect();
-                    let page = maker
-                        .random
-                        .choose(&["first: $first", "last: 3", "first: 7"]);
-                    some.push_str(page);
-                    format!("documents({some}) {}", maker.page())
-                };
-                maker.add(&mut root, &field);
+                let field = maker.root_field(&ids);
+                let mut text = String::new();
+                maker.add(&mut text, &field);
+                fields.push(text);
             }
-            let (found, planned) = both(&run.client, &root, &variables, seed).await;
-            planned_queries += usize::from(planned);
-            covered += usize::from(found.contains("\"covered\":true"));
-            elements += usize::from(found.contains("},{"));
+            let together = ask(&run.client, &fields.concat(), &variables).await;
+            let mut alone = Vec::new();
+            for field in &fields {
+                alone.push(ask(&run.client, field, &variables).await);
+            }
+            let context = format!("seed {seed}: {fields:?}\n{variables}");
+            assert_joined(&together, &alone, &context);
+            queries += 1;
+            let text = together.to_string();
+            covered += usize::from(text.contains("\"covered\":true"));
+            elements += usize::from(text.contains("},{"));
+            failed += usize::from(together["data"].is_null());
         }
     }
-    let queries = QUERIES * seeds().count();
-    assert!(
-        planned_queries > queries / 2,
-        "{planned_queries} were planned"
-    );
     assert!(covered > 0, "no page was covered");
     assert!(elements > queries / 4, "{elements} lists had elements");
+    assert!(failed < queries / 4, "{failed} responses have no data");
+}
+
+/// Asserts that a response has what the responses to its fields have.
+fn assert_joined(together: &Value, alone: &[Value], context: &str) {
+    if together["data"].is_null() {
+        let fails = |alone: &Value| alone["data"].is_null();
+        assert!(alone.iter().any(fails), "{context}\n{together}");
+        return;
+    }
+    let mut data = serde_json::Map::new();
+    let mut errors = Vec::new();
+    for alone in alone {
+        let of_one = alone["data"].as_object();
+        data.extend(
+            of_one
+                .unwrap_or_else(|| panic!("{context}\n{alone}"))
+                .clone(),
+        );
+        errors.extend(alone["errors"].as_array().cloned().unwrap_or_default());
+    }
+    assert_eq!(together["data"], Value::Object(data), "{context}");
+    let found = together["errors"].as_array().cloned().unwrap_or_default();
+    assert_eq!(found, errors, "{context}");
 }
 
 const DECLARED: &str = "query($where: DocumentFilter, $keys: DocumentKeyFilter, \
                         $by: [DocumentOrder!], $first: Int, $yes: Boolean = true)";
 
-/// The response that both executions return, and whether the query was planned.
-async fn both(client: &Client, root: &str, variables: &Value, seed: u64) -> (String, bool) {
+/// The response to these root fields. Errors have no positions in the query.
+async fn ask(client: &Client, root: &str, variables: &Value) -> Value {
     // Every variable must be used.
     let used = "used: documents(where: $where, keys: $keys, orderBy: $by, first: $first) \
                 @skip(if: true) { __typename } yes: __typename @skip(if: $yes)";
     let query = format!("{DECLARED} {{ {root} {used} }}");
-    let general = format!("{DECLARED} {{ {root} {used} more: __type(name: \"Path\") {{ name }} }}");
-    let variables = variables.to_string();
-    let (found, planned) = answer(client, &query, &variables).await;
-    let (expected, by_plan) = answer(client, &general, &variables).await;
-    assert!(!by_plan, "{general}");
-    let more = r#""more":{"name":"Path"}"#;
-    let expected = expected.replace(&format!(",{more}"), "").replace(more, "");
-    // The general executor does not count what lists and lengths below a page read.
-    let covered = |response: &str| response.replace("\"covered\":true", "\"covered\":false");
-    let (of_plan, general) = (told(&covered(&found)), told(&covered(&expected)));
-    if of_plan.0.starts_with("{\"data\":null") && of_plan.0 == general.0 {
-        assert!(!of_plan.1.is_empty() && !general.1.is_empty(), "{found}");
-        // Which errors are found before the end depends on the order of the execution.
-        return (found, planned);
-    }
-    assert_eq!(of_plan, general, "seed {seed}: {query}\n{variables}");
-    (found, planned)
-}
-
-/// The data as text, and the errors without their paths and locations: the general executor cuts the
-/// path of an error that makes an element of a list null, and executes a field twice that is selected
-/// twice.
-fn told(response: &str) -> (String, Vec<Value>) {
-    let data = response
-        .split_once(",\"errors\":")
-        .map_or(response, |(data, _)| data);
-    let mut errors = parse(response)["errors"]
-        .as_array()
-        .cloned()
-        .unwrap_or_default();
-    for error in &mut errors {
-        error["path"].take();
+    let mut found = parse(&answer(client, &query, &variables.to_string()).await);
+    for error in found["errors"].as_array_mut().into_iter().flatten() {
         error["locations"].take();
     }
-    errors.sort_by_key(Value::to_string);
-    errors.dedup();
-    (data.trim_end_matches('}').to_owned(), errors)
+    found
+}
+
+async fn every_way_to_a_document_finds_the_same() {
+    let (mut with_lists, mut failed) = (0, 0);
+    for seed in seeds() {
+        let mut run = Run::new(8_000_000 + seed).await;
+        let ids: Vec<String> = run.documents.keys().map(ToString::to_string).collect();
+        for id in ids.iter().take(QUERIES) {
+            let mut maker = Maker {
+                random: &mut run.random,
+                names: 0,
+            };
+            let below = maker.value("Document", 3);
+            let id = json!(id);
+            let key = format!("keys: {{in: [{id}]}}");
+            let query = format!("{{ document(id: {id}) {{ document {{ id }} }} }}");
+            let name = run.client.data(&query, NONE).await["document"]["document"]["id"].take();
+            let ways = [
+                (
+                    format!(
+                        "query($yes: Boolean = true) {{ f: document(id: {id}) {{ document {below} }} y: __typename @skip(if: $yes) }}"
+                    ),
+                    "/data/f/document",
+                ),
+                (
+                    format!(
+                        "query($yes: Boolean = true) {{ f: node(id: {name}) {{ ... on Document {below} }} y: __typename @skip(if: $yes) }}"
+                    ),
+                    "/data/f",
+                ),
+                (
+                    format!(
+                        "query($yes: Boolean = true) {{ f: nodes(ids: [{name}]) {{ ... on Document {below} }} y: __typename @skip(if: $yes) }}"
+                    ),
+                    "/data/f/0",
+                ),
+                (
+                    format!(
+                        "query($yes: Boolean = true) {{ f: documents({key}) {{ nodes {below} }} y: __typename @skip(if: $yes) }}"
+                    ),
+                    "/data/f/nodes/0",
+                ),
+                (
+                    format!(
+                        "query($yes: Boolean = true) {{ f: documents({key}) {{ edges {{ node {below} }} }} y: __typename @skip(if: $yes) }}"
+                    ),
+                    "/data/f/edges/0/node",
+                ),
+                (
+                    format!(
+                        "mutation($yes: Boolean = true) {{ f: testDocument(id: {id}, matches: {{}}) {below} y: __typename @skip(if: $yes) }}"
+                    ),
+                    "/data/f",
+                ),
+            ];
+            let mut found: Vec<(Value, Vec<String>)> = Vec::new();
+            for (query, at) in &ways {
+                let response = run.client.ask(query, "{}").await;
+                let errors = response["errors"].as_array();
+                let messages = errors.into_iter().flatten();
+                let messages = messages.map(|error| error["message"].to_string());
+                let data = response.pointer(at).cloned().unwrap_or_default();
+                found.push((data, messages.collect()));
+            }
+            let (data, errors) = found.remove(0);
+            for ((other, messages), (query, _)) in found.iter().zip(&ways[1..]) {
+                let context = format!("seed {seed}: {query}\n{data}\n{other}");
+                if errors.is_empty() {
+                    assert_eq!(*other, data, "{context}");
+                    assert!(messages.is_empty(), "{context}: {messages:?}");
+                } else {
+                    assert!(!messages.is_empty(), "{context}");
+                    assert!(errors.contains(&messages[0]), "{errors:?} {messages:?}");
+                }
+            }
+            with_lists += usize::from(data.to_string().contains("},{"));
+            failed += usize::from(!errors.is_empty());
+        }
+    }
+    assert!(with_lists > 5, "{with_lists} have lists with elements");
+    assert!(failed > 0, "no selection failed");
+}
+
+/// The response to these root fields as text.
+async fn text(client: &Client, root: &str) -> String {
+    answer(client, &format!("{{ {root} }}"), NONE).await
 }
 
 async fn filled() -> Client {
@@ -359,8 +443,7 @@ async fn errors_in_elements_have_their_paths() {
         .await;
     let root = r#"documents { edges { node { key odd: value(path: "/odd") n: value(path: "/n") } } }
         document(id: 4) { select(query: "$") { value(path: "/odd") n: value(path: "/n") } }"#;
-    let (found, planned) = both(&client, root, &json!({"yes": true}), 0).await;
-    assert!(planned, "{found}");
+    let found = text(&client, root).await;
     let found = parse(&found);
     let errors = found["errors"].as_array().expect("errors");
     let paths: Vec<&Value> = errors.iter().map(|error| &error["path"]).collect();
@@ -373,7 +456,7 @@ async fn errors_in_elements_have_their_paths() {
     assert_eq!(*last, json!({"key": "4", "odd": null, "n": 4}));
 }
 
-async fn errors_of_lists_are_equal() {
+async fn errors_of_lists_have_codes() {
     let client = filled().await;
     for (root, code) in [
         ("documents(first: -1) { totalCount }", "BAD_USER_INPUT"),
@@ -397,14 +480,14 @@ async fn errors_of_lists_are_equal() {
     ] {
         let more = "second: documents(first: 1) { totalCount }";
         for root in [root.to_owned(), format!("{root} {more}")] {
-            let (found, _) = both(&client, &root, &json!({"yes": true}), 0).await;
+            let found = text(&client, &root).await;
             let found = parse(&found);
             assert_eq!(found["errors"][0]["extensions"]["code"], code, "{found}");
         }
     }
 }
 
-async fn selections_that_read_lengths_first_are_planned() {
+async fn selections_may_read_lengths_first() {
     let client = filled().await;
     for (query, values) in [
         ("$.list[-1]", json!(["last"])),
@@ -414,8 +497,7 @@ async fn selections_that_read_lengths_first_are_planned() {
         ("$.none[-1]", json!([])),
     ] {
         let root = format!("document(id: 2) {{ select(query: \"{query}\") {{ value }} }}");
-        let (found, planned) = both(&client, &root, &json!({"yes": true}), 0).await;
-        assert!(planned, "{query}");
+        let found = text(&client, &root).await;
         let found = parse(&found);
         let selected = found["data"]["document"]["select"].as_array();
         let selected = selected.expect("a list").iter();
@@ -424,12 +506,11 @@ async fn selections_that_read_lengths_first_are_planned() {
     }
     // Nothing is selected in a document that does not exist.
     let root = "document(id: 9) { select(query: \"$.list[-1]\") { value } }";
-    let (found, planned) = both(&client, root, &json!({"yes": true}), 0).await;
-    assert!(planned);
+    let found = text(&client, root).await;
     assert_eq!(found, r#"{"data":{"document":null}}"#);
 }
 
-async fn cursors_of_both_executions_are_the_same() {
+async fn cursors_page_through_an_order() {
     let client = filled().await;
     let page = "documents(first: 1, AFTER orderBy: {by: \"$.n\", descending: true}) \
                 { edges { cursor node { key } } pageInfo { endCursor hasNextPage hasPreviousPage } }";
@@ -437,8 +518,7 @@ async fn cursors_of_both_executions_are_the_same() {
     let mut keys = Vec::new();
     loop {
         let root = page.replace("AFTER", &after);
-        let (found, planned) = both(&client, &root, &json!({"yes": true}), 0).await;
-        assert!(planned, "{found}");
+        let found = text(&client, &root).await;
         let found = &parse(&found)["data"]["documents"];
         let edge = &found["edges"][0];
         assert_eq!(edge["cursor"], found["pageInfo"]["endCursor"]);
@@ -451,7 +531,7 @@ async fn cursors_of_both_executions_are_the_same() {
     assert_eq!(json!(keys), json!(["3", "2", "1"]));
 }
 
-async fn limits_of_lists_are_those_of_the_general_executor() {
+async fn limits_of_lists_are_named() {
     const MAX: usize = 60;
     let client = filled().await;
     for id in 4..=40 {
@@ -466,7 +546,7 @@ async fn limits_of_lists_are_those_of_the_general_executor() {
             "documents { nodes { a: value(path: \"/n\") b: value(path: \"/list\") } }",
             "a: documents { nodes { value } } b: documents { nodes { key version value } }",
         ] {
-            let (found, _) = both(&client, root, &json!({"yes": true}), 0).await;
+            let found = text(&client, root).await;
             let found = parse(&found);
             let error = &found["errors"][0]["extensions"];
             assert_eq!(error["code"], "TOO_COMPLEX", "{root}: {found}");

@@ -1,13 +1,11 @@
-//! Compares planned execution with the general executor. The general executor gets the same query
-//! with one more field that cannot be planned, and must return the same bytes except for that
-//! field.
+//! Arguments in a query and in variables: both bind a plan to the same reads.
 //!
 //! A failure prints the seed and the query.
 
 use std::fmt::Write;
 
 use bytes::Bytes;
-use phyllo::graphql::{GraphQlResponse, Methods, Request, RequestStats};
+use phyllo::graphql::{GraphQlResponse, Methods, Request};
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
@@ -21,10 +19,10 @@ cases!(
         errors_of_listed_paths_are_equal,
     ]
     async [
-        random_planned_queries_equal_general_execution,
-        only_introspection_uses_the_general_executor,
+        random_variables_equal_literals,
+        introspection_changes_no_other_field,
         skipped_entities_do_not_count,
-        both_executions_reject_too_many_entities,
+        too_many_entities_are_rejected,
     ]
 );
 
@@ -59,15 +57,18 @@ struct Maker {
     variables: Vec<(String, &'static str, String)>,
     fragments: String,
     names: usize,
+    /// Whether arguments that can be literals are.
+    literal: bool,
 }
 
 impl Maker {
-    fn new(seed: u64) -> Self {
+    fn new(seed: u64, literal: bool) -> Self {
         Self {
             random: StdRng::seed_from_u64(seed),
             variables: Vec::new(),
             fragments: String::new(),
             names: 0,
+            literal,
         }
     }
 
@@ -83,6 +84,9 @@ impl Maker {
     fn given(&mut self, literal: &str, ty: &'static str) -> String {
         if self.random.random_ratio(1, 3) {
             let name = self.name();
+            if self.literal {
+                return literal.to_owned();
+            }
             self.variables.push((name.clone(), ty, literal.to_owned()));
             return format!("${name}");
         }
@@ -246,42 +250,46 @@ async fn filled() -> Client {
     client
 }
 
-/// The response, and whether it was planned.
-pub(super) async fn answer(client: &Client, query: &str, variables: &str) -> (String, bool) {
+/// The response as text.
+pub(super) async fn answer(client: &Client, query: &str, variables: &str) -> String {
     let body = format!("{{\"query\":{},\"variables\":{variables}}}", json!(query));
     let request = Request::from_json(&Bytes::from(body)).expect("a request");
-    let mut report = RequestStats::default();
-    let graphql = &client.graphql;
-    let answer = graphql.answer_and_tell(request, Methods::All, &mut report);
-    let (GraphQlResponse::Executed(json) | GraphQlResponse::Refused(json)) = answer.await else {
+    let answer = client.graphql.answer(request, Methods::All).await;
+    let (GraphQlResponse::Executed(json) | GraphQlResponse::Refused(json)) = answer else {
         panic!("{query} is a query");
     };
-    let json = String::from_utf8(json).expect("a response is UTF-8");
-    (json, report.planned)
+    String::from_utf8(json).expect("a response is UTF-8")
 }
 
-async fn random_planned_queries_equal_general_execution() {
+/// The response without the positions of errors in the query.
+fn without_locations(response: &str) -> Value {
+    let mut response = parse(response);
+    for error in response["errors"].as_array_mut().into_iter().flatten() {
+        error["locations"].take();
+    }
+    response
+}
+
+async fn random_variables_equal_literals() {
     let client = filled().await;
-    let mut nulls = 0;
+    let (mut nulls, mut with_variables) = (0, 0);
     for seed in 0..QUERIES {
-        let mut maker = Maker::new(seed);
-        let root = maker.root();
-        let (declared, fragments) = (maker.declared(), &maker.fragments);
-        let query = format!("query{declared} {{ {root} }} {fragments}");
-        let general = format!(
-            "query{declared} {{ {root} more: __type(name: \"Path\") {{ name }} }} {fragments}"
-        );
-        let variables = maker.variables();
-        let (found, planned) = answer(&client, &query, &variables).await;
-        assert!(planned, "seed {seed}: {query}\n{variables}\n{found}");
-        let (expected, planned) = answer(&client, &general, &variables).await;
-        assert!(!planned, "seed {seed}: {general}");
-        let more = r#""more":{"name":"Path"}"#;
-        let expected = expected.replace(&format!(",{more}"), "").replace(more, "");
-        assert_eq!(found, expected, "seed {seed}: {query}\n{variables}");
-        nulls += usize::from(found.contains(":null"));
+        let mut found = Vec::new();
+        for literal in [false, true] {
+            let mut maker = Maker::new(seed, literal);
+            let root = maker.root();
+            let (declared, fragments) = (maker.declared(), &maker.fragments);
+            let query = format!("query{declared} {{ {root} }} {fragments}");
+            let response = answer(&client, &query, &maker.variables()).await;
+            found.push((without_locations(&response), query, maker.variables));
+        }
+        let ((bound, query, variables), (written, literals, _)) = (&found[0], &found[1]);
+        assert_eq!(bound, written, "seed {seed}: {query}\n{literals}");
+        nulls += usize::from(bound.to_string().contains(":null"));
+        with_variables += usize::from(!variables.is_empty());
     }
     assert!(nulls > 200, "{nulls} queries came to where nothing is");
+    assert!(with_variables > 1_000, "{with_variables} have variables");
 }
 
 async fn errors_at_one_path_do_not_affect_the_others() {
@@ -301,9 +309,7 @@ async fn errors_at_one_path_do_not_affect_the_others() {
         .map(|id| json!({"__typename": "Document", "collection": "D", "key": id}))
         .to_vec();
     let variables = json!({"r": representations}).to_string();
-    let (found, planned) = answer(&client, query, &variables).await;
-    assert!(planned, "{found}");
-    let found = parse(&found);
+    let found = parse(&answer(&client, query, &variables).await);
     let data = json!({
         "fine": {"t": true},
         "broken": {"kind": found["data"]["broken"]["kind"], "wrong": null, "right": 1},
@@ -348,7 +354,7 @@ async fn errors_of_listed_paths_are_equal() {
         let fields = format!(
             "broken: document(id: 9) {{ x: {field} }} _entities(representations: $r) {{ __typename }}"
         );
-        let found = both(&client, &fields, &json!({"r": []})).await;
+        let found = response(&client, &fields, &json!({"r": []})).await;
         assert_eq!(found["data"]["broken"]["x"], value);
         assert_eq!(found["errors"].as_array().map(Vec::len), Some(1), "{found}");
         assert_eq!(found["errors"][0]["path"], path);
@@ -356,25 +362,34 @@ async fn errors_of_listed_paths_are_equal() {
     }
 }
 
-async fn only_introspection_uses_the_general_executor() {
+async fn introspection_changes_no_other_field() {
     let client = filled().await;
-    let query = "{ __schema { queryType { name } } }";
-    let (found, planned) = answer(&client, query, NONE).await;
-    assert!(!planned, "{query}");
-    assert_eq!(parse(&found).get("errors"), None, "{query}: {found}");
-    for (query, code) in [
-        ("{ document(id: 1, path: \"a\") { kind } }", "INVALID_PATH"),
-        (
-            "{ document(id: 1, collection: \"\") { kind } }",
-            "BAD_USER_INPUT",
-        ),
+    let more = r#"more: __type(name: "Path") { name ...Kind } "#;
+    let fragments = "fragment Kind on __Type { kind ofType { name } }";
+    let expected = r#""more":{"name":"Path","kind":"SCALAR","ofType":null}"#;
+    for fields in [
+        r#"document(id: 1) { kind value(path: "/t") }"#,
+        "documents(first: 2) { nodes { key select(query: \"$.list[*]\") { kind } } }",
+        "__typename collections { name count }",
+        "document(id: 1, path: \"a\") { kind }",
     ] {
-        let (found, planned) = answer(&client, query, NONE).await;
-        assert!(planned, "{query}");
-        let found = parse(&found);
-        assert_eq!(found["errors"][0]["extensions"]["code"], code, "{found}");
-        assert_eq!(found["errors"][0]["path"], json!(["document"]), "{found}");
+        let alone = answer(&client, &format!("{{ {fields} }}"), NONE).await;
+        let query = format!("{{ {more} {fields} }} {fragments}");
+        let beside = answer(&client, &query, NONE).await;
+        assert!(beside.contains(expected), "{beside}");
+        let beside = beside.replace(&format!("{expected},"), "");
+        assert_eq!(without_locations(&beside), without_locations(&alone));
     }
+    // Conditions and merged selections are those of the query.
+    let query = r#"query($no: Boolean = false, $name: String!, $all: Boolean) {
+        __schema @include(if: $no) { queryType { name } }
+        a: __type(name: $name) { kind }
+        ... @skip(if: $no) { a: __type(name: $name) { fields(includeDeprecated: $all) { name } } }
+        ... @include(if: $no) { a: __type(name: $name) { description } }
+    }"#;
+    let found = answer(&client, query, r#"{"name": "_Service"}"#).await;
+    let expected = r#"{"data":{"a":{"kind":"OBJECT","fields":[{"name":"sdl"}]}}}"#;
+    assert_eq!(found, expected);
 }
 
 /// This many representations of an existing document, each followed by one that matches no key.
@@ -386,26 +401,12 @@ fn representations(count: usize) -> Value {
         .collect()
 }
 
-/// The response, which both executions must return.
-async fn both(client: &Client, fields: &str, variables: &Value) -> Value {
-    let mut responses = Vec::new();
-    for more in ["__typename", "collections @skip(if: $no) { name }"] {
-        let query = format!(
-            "query($r: [_Any!]!, $no: Boolean = false) {{ {fields} more: {more} other: __typename @skip(if: $no) }}"
-        );
-        let (found, _) = answer(client, &query, &variables.to_string()).await;
-        let mut found = parse(&found);
-        if let Some(data) = found["data"].as_object_mut() {
-            data.remove("more");
-            data.remove("other");
-        }
-        responses.push(found);
-    }
-    let [planned, general] = &responses[..] else {
-        unreachable!("two queries are asked")
-    };
-    assert_eq!(planned, general, "{fields}");
-    planned.clone()
+/// The response to these fields.
+async fn response(client: &Client, fields: &str, variables: &Value) -> Value {
+    let query = format!(
+        "query($r: [_Any!]!, $no: Boolean = false) {{ {fields} other: __typename @include(if: $no) }}"
+    );
+    parse(&answer(client, &query, &variables.to_string()).await)
 }
 
 async fn skipped_entities_do_not_count() {
@@ -418,16 +419,16 @@ async fn skipped_entities_do_not_count() {
         "_entities(representations: $r) @include(if: $no) { __typename }",
         "... on Query @include(if: $no) { _entities(representations: $r) { __typename } }",
     ] {
-        assert_eq!(both(&client, fields, &many).await, none, "{fields}");
+        assert_eq!(response(&client, fields, &many).await, none, "{fields}");
     }
     // The selected one counts on its own.
     let fields = "a: _entities(representations: $r) @include(if: $no) { __typename } \
                   b: _entities(representations: $r) { __typename }";
-    let found = both(&client, fields, &json!({"r": representations(1_000)})).await;
+    let found = response(&client, fields, &json!({"r": representations(1_000)})).await;
     assert_eq!(found["data"]["b"].as_array().map(Vec::len), Some(1_000));
 }
 
-async fn both_executions_reject_too_many_entities() {
+async fn too_many_entities_are_rejected() {
     let client = filled().await;
     for (count, fields) in [
         (1_001, "_entities(representations: $r) { __typename }"),
@@ -437,7 +438,7 @@ async fn both_executions_reject_too_many_entities() {
              b: _entities(representations: $r) @skip(if: $no) { __typename }",
         ),
     ] {
-        let found = both(&client, fields, &json!({"r": representations(count)})).await;
+        let found = response(&client, fields, &json!({"r": representations(count)})).await;
         assert_eq!(found["errors"][0]["extensions"]["code"], "TOO_COMPLEX");
         assert_eq!(found["data"], Value::Null, "{found}");
     }
