@@ -10,6 +10,8 @@
 //! - after the background deletion of pairs, which is not in the log.
 //! - for each group of commits while there is no log.
 //! - when the store is closed. This checkpoint ends the log.
+//!
+//! redb's file grows. If the disk is full, the writes to it stay in memory (`full_disk.rs`).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -21,7 +23,7 @@ use tokio::sync::{Notify, oneshot};
 
 use super::commit::{Committer, TableWriter, Woken};
 use super::log::{Frame, LogPlace, LogWriter, StoreLog, bytes_max, describe};
-use super::tables::view::{self, Base};
+use super::tables::view;
 use super::tables::writes::{WriteList, WriteTables};
 use super::tables::{ENGINE, LAST_COMMIT, fault};
 use crate::error::{Error, Result};
@@ -59,6 +61,7 @@ fn run(committer: &Arc<Committer>, woken: &Notify, stopped: oneshot::Receiver<()
 /// Returns only on failure.
 async fn checkpoint_when_woken(committer: &Committer, woken: &Notify) -> Result<()> {
     loop {
+        committer.wait_for_space()?;
         woken.notified().await;
         let log = committer.group().log.clone();
         if let Some(log) = log {
@@ -239,8 +242,9 @@ impl Committer {
         }
     }
 
-    /// Commits a transaction of redb, which makes all commits up to `last_commit` durable.
-    pub(super) fn commit_durably(
+    /// Commits a transaction of redb with the records of the engine. If the disk is full, redb's file
+    /// does not have it yet.
+    pub(super) fn commit_to_redb(
         &self,
         mut transaction: WriteTransaction,
         last_commit: u64,
@@ -258,9 +262,7 @@ impl Committer {
         } else {
             drop(engine);
         }
-        transaction.commit().map_err(fault)?;
-        self.adopt(Base::open(&self.database, last_commit)?);
-        Ok(())
+        transaction.commit().map_err(fault)
     }
 
     /// Lets the store have a log from now on.
@@ -271,7 +273,7 @@ impl Committer {
         let Some(log) = &self.log else {
             return Ok(());
         };
-        let writer = self.writer().await;
+        let writer = self.writer_with_space().await?;
         self.progress.check()?;
         log.enable();
         let place = log_place(self.group().log.as_deref());
