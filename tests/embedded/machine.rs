@@ -68,6 +68,8 @@ struct Record {
     /// The bytes that can still be written before the disk is full.
     free_bytes: Option<usize>,
     log_syncs_fail: bool,
+    /// Whether writes to the redb file find no space.
+    database_is_full: bool,
 }
 
 /// A call that changes the durable contents. The number is that of a file.
@@ -96,6 +98,7 @@ impl Machine {
             fails: None,
             free_bytes: None,
             log_syncs_fail: false,
+            database_is_full: false,
         };
         Self {
             record: Arc::new(Mutex::new(record)),
@@ -142,6 +145,11 @@ impl Machine {
     /// Makes the disk full after this many more bytes. `None`: there is room again.
     pub(crate) fn take_only(&self, bytes: Option<usize>) {
         self.lock().free_bytes = bytes;
+    }
+
+    /// Makes writes to the redb file find no space, or find it again.
+    pub(crate) fn fill_database(&self, full: bool) {
+        self.lock().database_is_full = full;
     }
 
     /// Makes the syncs of the log fail from now on.
@@ -254,6 +262,9 @@ impl Machine {
                 _ => Call::Nothing,
             };
             outcome = Err(io::Error::other("the disk fails as the test asked for"));
+        } else if record.database_is_full && matches!(done, Call::Change(DATABASE, _)) {
+            done = Call::Nothing;
+            outcome = Err(io::ErrorKind::StorageFull.into());
         } else if let (Some(free), Call::Change(_, Change::Write(_, bytes))) =
             (record.free_bytes, &done)
         {

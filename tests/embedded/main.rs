@@ -8,6 +8,7 @@ mod directory;
 mod disk;
 mod documents;
 mod faults;
+mod full_disk;
 mod generations;
 mod kill;
 mod large;

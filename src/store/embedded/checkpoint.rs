@@ -11,6 +11,8 @@
 //! - after the background deletion of pairs, which is not in the log.
 //! - for each group of commits while there is no log.
 //! - when the store is closed. This checkpoint ends the log.
+//!
+//! redb's file grows. If the disk is full, the writes to it stay in memory (`full_disk.rs`).
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -23,7 +25,7 @@ use tokio::sync::{Notify, oneshot};
 use super::commit::group::log_place;
 use super::commit::{Committer, TableWriter, Woken};
 use super::log::{Frame, LogPlace, LogWriter, StoreLog, bytes_max, describe};
-use super::tables::view::{self, Base};
+use super::tables::view;
 use super::tables::writes::{WriteList, WriteTables};
 use super::tables::{ENGINE, LAST_COMMIT, fault};
 use crate::error::{Error, Result};
@@ -61,6 +63,7 @@ fn run(committer: &Arc<Committer>, woken: &Notify, stopped: oneshot::Receiver<()
 /// Returns only on failure.
 async fn checkpoint_when_woken(committer: &Committer, woken: &Notify) -> Result<()> {
     loop {
+        committer.wait_for_space()?;
         woken.notified().await;
         // Without a log, each group of commits is synced by a checkpoint.
         while committer.group().log.is_some() {
@@ -253,9 +256,9 @@ impl Committer {
         self.write_frozen(&mut tables)
     }
 
-    /// Commits a transaction of redb, which makes all commits up to `last_commit` durable, and frees
-    /// the log before `place`.
-    pub(super) fn commit_durably(
+    /// Commits a transaction of redb with the records of the engine. If the disk is full, redb's file
+    /// does not have it yet.
+    pub(super) fn commit_to_redb(
         &self,
         mut transaction: WriteTransaction,
         last_commit: u64,
@@ -273,13 +276,7 @@ impl Committer {
         } else {
             drop(engine);
         }
-        transaction.commit().map_err(fault)?;
-        let log = self.group().log.clone();
-        if let Some(log) = log {
-            log.recycle(place.segment).map_err(fault)?;
-        }
-        self.adopt(Base::open(&self.database, last_commit)?);
-        Ok(())
+        transaction.commit().map_err(fault)
     }
 
     /// Lets the store have a log from now on.
@@ -290,7 +287,7 @@ impl Committer {
         let Some(log) = &self.log else {
             return Ok(());
         };
-        let writer = self.writer().await;
+        let writer = self.writer_with_space().await?;
         self.progress.check()?;
         log.enable();
         let place = log_place(self.group().log.as_deref());

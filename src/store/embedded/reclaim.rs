@@ -68,6 +68,10 @@ async fn reclaim_all(committer: &Arc<Committer>) -> Result<()> {
         if committer.progress.check().is_err() || !tables.has_tombstones {
             return Ok(());
         }
+        if committer.check_space().is_err() {
+            // The checkpoint that waits for space wakes this thread.
+            return Ok(());
+        }
         let begun = Instant::now();
         let logged = portion(committer, tables)?;
         if logged && (number % PORTIONS_PER_CHECKPOINT == 0) {

@@ -6,7 +6,6 @@ use async_trait::async_trait;
 use redb::{StorageError, WriteTransaction};
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
-use super::commit::group::log_place;
 use super::commit::{Committer, TableWriter, WriteLock};
 use super::tables::fault;
 use super::tables::view::View;
@@ -249,8 +248,9 @@ impl EmbeddedTransaction {
                 committer.wake();
             }
             TransactionSource::Tables(tables) => {
-                let committed = self.commit_tables(*tables, pending.writes, last_commit);
+                let committed = self.commit_tables(*tables, pending.writes, last_commit, writer);
                 committed.map_err(|error| self.committer.fail(&error.to_string()))?;
+                return Ok(Some(number));
             }
         }
         writer.last_commit = last_commit;
@@ -263,6 +263,7 @@ impl EmbeddedTransaction {
         mut transaction: TableTransaction,
         mut writes: WriteList,
         last_commit: u64,
+        mut writer: OwnedMutexGuard<WriteLock>,
     ) -> Result<()> {
         drop(transaction.applied(&mut writes).map_err(fault)?);
         let TableTransaction {
@@ -272,12 +273,9 @@ impl EmbeddedTransaction {
             ..
         } = transaction;
         let committer = &self.committer;
-        let log = committer.group().log.clone();
-        committer.commit_durably(transaction, last_commit, log_place(log.as_deref()))?;
-        if let Some(log) = log {
-            log.needs(last_commit);
-        }
+        writer.last_commit = last_commit;
         tables.has_tombstones = has_tombstones;
+        committer.commit_of_client(transaction, last_commit, (writer, tables))?;
         if has_tombstones {
             committer.reclaimer.wake();
         }

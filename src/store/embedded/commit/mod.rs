@@ -38,6 +38,8 @@ mod progress;
 mod room;
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::thread::{self, JoinHandle};
@@ -122,8 +124,8 @@ pub(super) struct Committer {
     publishing: Mutex<Arc<Base>>,
     writer: Arc<AsyncMutex<WriteLock>>,
     table_writer: Arc<AsyncMutex<TableWriter>>,
-    /// Notified when commits have been written to redb or to the log, or the store has failed or is
-    /// closed.
+    /// Notified when commits have been written to redb or to the log, the disk is full, or the store has
+    /// failed or is closed.
     pub(super) freed: Notify,
     group: Mutex<CommitGroup>,
     pub(super) log: Option<StoreLog>,
@@ -137,6 +139,8 @@ pub(super) struct Committer {
     pub(super) database: Database,
     /// The file of the database, if the store can have a log.
     pub(super) file: Option<DeferredFile>,
+    /// Whether the files of the log that was recovered are still there, because the disk was full.
+    pub(super) has_recovered_log: AtomicBool,
     pub(super) options: EmbeddedOptions,
     pub(super) observer: OnceLock<Arc<dyn EngineObserver>>,
 }
@@ -149,6 +153,7 @@ impl Committer {
             last_commit,
             log,
             file,
+            has_recovered_log,
             options,
         } = opened;
         let progress = Progress::new(last_commit);
@@ -159,6 +164,9 @@ impl Committer {
         let table_writer = TableWriter {
             has_tombstones: base.has_tombstones(),
         };
+        if let Some(file) = &file {
+            file.defer_when_full();
+        }
         let committer = Arc::new(Self {
             published: ArcSwap::from_pointee(published),
             published_commits: watch::Sender::new(last_commit),
@@ -176,6 +184,7 @@ impl Committer {
             closing: watch::Sender::new(false),
             database,
             file,
+            has_recovered_log: AtomicBool::new(has_recovered_log),
             options,
             observer: OnceLock::new(),
         });
@@ -234,6 +243,9 @@ impl Committer {
     /// Syncs all commits and stops the threads. A transaction that is still open can no longer
     /// commit.
     pub(super) fn stop(&self) {
+        if let Some(file) = &self.file {
+            file.stop_waiting();
+        }
         self.reclaimer.stop();
         self.checkpointer.stop();
         self.closing.send_replace(true);
@@ -255,6 +267,24 @@ impl Committer {
     /// Waits for the write lock. Waiting callers get it in order.
     pub(super) async fn writer(&self) -> OwnedMutexGuard<WriteLock> {
         self.writer.clone().lock_owned().await
+    }
+
+    /// Waits for the write lock, unless the disk is full: its holder may then wait for space.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: the disk is full.
+    pub(super) async fn writer_with_space(&self) -> Result<OwnedMutexGuard<WriteLock>> {
+        let mut writer = pin!(self.writer());
+        loop {
+            // Created first, so that no notification is missed.
+            let freed = self.freed.notified();
+            self.check_space()?;
+            tokio::select! {
+                biased;
+                writer = &mut writer => return Ok(writer),
+                () = freed => {}
+            }
+        }
     }
 
     /// Waits for the write lock, in the same queue as transactions. `None` if the store is closed
@@ -300,6 +330,11 @@ impl Committer {
             // Without a receiver the thread has ended because of a failure, which all callers get.
             let _sent = wake.send(());
         }
+    }
+
+    /// Wakes those who wait for a checkpoint, because it cannot end.
+    pub(super) fn wake_waiting(&self) {
+        self.freed.notify_waiters();
     }
 
     /// Fails the store permanently. redb writes nothing any more.

@@ -11,13 +11,14 @@ impl Committer {
     /// checkpoint is due, freezes the changes in memory for it.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: the store has failed.
+    /// `UNAVAILABLE`: the store has failed, or the disk is full.
     pub(crate) async fn writer_with_room(&self) -> Result<OwnedMutexGuard<WriteLock>> {
         loop {
-            let writer = self.writer().await;
+            let writer = self.writer_with_space().await?;
             loop {
                 let freed = self.freed.notified();
                 self.progress.check()?;
+                self.check_space()?;
                 match self.room() {
                     Room::Free => return Ok(writer),
                     // Those who wait for the lock keep their order.

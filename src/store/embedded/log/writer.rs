@@ -197,6 +197,20 @@ impl LogWriter {
     /// The disk is full, for example. The log is as before.
     pub(crate) fn reserve(&self, record_bytes: u64) -> io::Result<()> {
         let bytes = stored(FRAME_HEADER_BYTES as u64 + record_bytes);
+        self.allocate_for(bytes, |tail| tail.reserved = bytes)
+    }
+
+    /// Allocates space for another frame of a small transaction, unless there is some, and changes
+    /// nothing else.
+    ///
+    /// # Errors
+    /// As [`reserve`](Self::reserve).
+    pub(crate) fn try_space(&self) -> io::Result<()> {
+        self.allocate_for(BLOCK_BYTES as u64, |_| {})
+    }
+
+    /// Allocates space for a frame of this many stored bytes, and then calls `allocated`.
+    fn allocate_for(&self, bytes: u64, allocated: impl FnOnce(&mut Tail)) -> io::Result<()> {
         let _allocating = lock(&self.allocating);
         loop {
             let ends = {
@@ -204,7 +218,7 @@ impl LogWriter {
                 let ends = tail.ends(bytes);
                 let has = |file: usize| ends[file] <= self.allocated[file].load(Ordering::Acquire);
                 if has(0) && has(1) {
-                    tail.reserved = bytes;
+                    allocated(&mut tail);
                     return Ok(());
                 }
                 ends
