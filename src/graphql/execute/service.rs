@@ -42,8 +42,7 @@ use crate::graphql::request::raw_variables::GivenVariables;
 use crate::graphql::response::write::{
     complete, fill, server_error, write, write_committed, write_uncommitted,
 };
-use crate::graphql::schema::build::{PhylloSchema, Purpose, subgraph_text};
-use crate::graphql::schema::federation::SubgraphSdl;
+use crate::graphql::schema::resolvers::PhylloSchema;
 use crate::graphql::schema::subscription::ChangeSchema;
 use crate::graphql::variables::coerce::coerce;
 use crate::graphql::variables::coerced::Coerced;
@@ -55,14 +54,13 @@ use crate::store::{
 
 /// The GraphQL interface of a database.
 #[derive(Clone)]
-pub struct GraphQl(Arc<ServiceParts>);
+pub struct GraphQl(pub(super) Arc<ServiceParts>);
 
-struct ServiceParts {
+pub(super) struct ServiceParts {
     database: Database,
-    schema: PhylloSchema,
-    /// The text of the subgraph schema.
-    sdl: SubgraphSdl,
-    operations: PreparedQueries,
+    /// Executes mutations, and the queries that introspect beside other fields.
+    pub(super) resolvers: PhylloSchema,
+    pub(super) operations: PreparedQueries,
     persisted: PersistedQueries,
     /// Whether responses to queries have hints.
     hints: bool,
@@ -98,11 +96,11 @@ impl GraphQl {
         } = options;
         let pool = Pool::new(bounds.held_bytes);
         database.changes().count_in(pool.clone());
+        let operations = PreparedQueries::new(scope, introspection, &bounds);
         Self(Arc::new(ServiceParts {
             database,
-            schema: PhylloSchema::new(scope, Purpose::Execute, &bounds),
-            sdl: SubgraphSdl::new(&subgraph_text(scope)),
-            operations: PreparedQueries::new(scope, introspection, &bounds),
+            resolvers: PhylloSchema::new(scope, operations.schema().subgraph(), &bounds),
+            operations,
             persisted: PersistedQueries::new(),
             hints,
             live: Arc::new(LiveQueries::new(pool.clone())),
@@ -379,7 +377,7 @@ impl ServiceParts {
         planned: bool,
     ) -> Result<Coerced> {
         let definitions = &selected.variable_definitions;
-        let inputs = self.operations.inputs();
+        let inputs = self.operations.types().inputs();
         coerce(definitions, given, inputs, &self.bounds, planned)
     }
 
@@ -447,7 +445,7 @@ impl ServiceParts {
             variables,
             database: &database,
             request_budget,
-            sdl: self.sdl.json(),
+            sdl: self.operations.schema().subgraph().json(),
         };
         let deadline = request_budget.budget().deadline();
         let Ok(executed) = timeout_at(deadline, executor.execute(plan)).await else {
@@ -480,7 +478,8 @@ impl ServiceParts {
         report: &mut RequestStats,
     ) -> QueryAnswer {
         let operation = operation.ready();
-        let execute = |request| async move { self.schema.execute(request).await };
+        let executor = self.executor_of(&operation);
+        let execute = |request| executor.execute(request);
         self.query_with(operation, request_budget, report, execute)
             .await
     }
@@ -567,7 +566,7 @@ impl ServiceParts {
             bytes_max,
         );
         let written = session.written().clone();
-        let execution = self.schema.execute(operation.request(session));
+        let execution = self.resolvers.execute(operation.request(session));
         let response = Batcher::new(execution, loads).await;
         if let Some(conflict) = conflict(&response.errors) {
             return Err(conflict.clone());

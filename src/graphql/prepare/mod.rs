@@ -1,5 +1,6 @@
 //! Turns the text of a query into a prepared query: limits, parser, validation, plan and cache.
 
+pub(crate) mod introspection;
 pub(crate) mod parse;
 pub(crate) mod plan;
 mod planner;

@@ -1,36 +1,29 @@
 //! Parses and validates the text of a query within limits, and caches the prepared queries.
-//!
-//! `async_graphql` validates a query only as the first part of its execution. To validate without an
-//! execution, [`PreparedQueries::validate`] executes the query against a schema of its own, whose
-//! extension ends every execution after the validation, with the error [`VALID`]. So a valid query
-//! fails with exactly this error, and an invalid query fails with the errors of the validation.
-//! Requests are executed against another schema, which does not validate again
-//! (docs/decisions/0005).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
 use async_graphql::parser::types::{
     DocumentOperations, ExecutableDocument, OperationDefinition, OperationType, Selection,
-    SelectionSet,
 };
 use async_graphql::{Name, ServerError};
 
+use super::introspection::check_introspection;
 use super::parse::parse;
 use super::plan::Plan;
 use super::query_cost::check_expanded;
 use super::root_field::merged_root_field;
 use super::text_limits::check_text;
-use super::validate::inputs::Inputs;
 use super::validate::literals::incorrect_literals;
 use super::validate::overlapping::conflicts;
 use super::validate::shown::shown;
-use super::validate::types::{Types, base_name};
 use super::validate::unknown_fields::many_unknown_fields;
 use super::validate::variable_usage::disallowed;
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::request::lru_cache::LruCache;
-use crate::graphql::schema::build::{PhylloSchema, Purpose, SchemaScope, VALID};
+use crate::graphql::schema::built::scope::SchemaScope;
+use crate::graphql::schema::built::served::ServedSchema;
+use crate::graphql::schema::built::types::{Types, base_name};
 use crate::limits::{
     Bounds, OPERATION_CACHED_BYTES_MAX, OPERATIONS_CACHED_BYTES_MAX, OPERATIONS_CACHED_MAX,
 };
@@ -111,8 +104,7 @@ impl PreparedQuery {
 
 /// Prepares queries, and caches them by their text.
 pub(crate) struct PreparedQueries {
-    validating: PhylloSchema,
-    types: Types,
+    schema: Arc<ServedSchema>,
     bounds: Bounds,
     scope: SchemaScope,
     introspection: bool,
@@ -121,10 +113,8 @@ pub(crate) struct PreparedQueries {
 
 impl PreparedQueries {
     pub(crate) fn new(scope: SchemaScope, introspection: bool, bounds: &Bounds) -> Self {
-        let validating = PhylloSchema::new(scope, Purpose::Validate, bounds);
         Self {
-            types: Types::of(&validating.sdl()),
-            validating,
+            schema: Arc::new(ServedSchema::of(scope, bounds)),
             bounds: *bounds,
             scope,
             introspection,
@@ -149,12 +139,12 @@ impl PreparedQueries {
         if self.scope == SchemaScope::ReadOnly {
             check_queries_only(&document)?;
         }
-        check_expanded(&document, &self.types, &self.bounds)?;
+        check_expanded(&document, self.types(), &self.bounds)?;
         if !self.introspection {
             check_introspection(&document)?;
         }
         self.check_types(&document)?;
-        if let Some(unknown) = many_unknown_fields(&document, &self.types) {
+        if let Some(unknown) = many_unknown_fields(&document, self.types()) {
             return Err(Refusal::Invalid(unknown));
         }
         // Boxed, because this future is rarely needed and large.
@@ -170,14 +160,14 @@ impl PreparedQueries {
         Ok(document)
     }
 
-    /// The input objects of the schema.
-    pub(crate) fn inputs(&self) -> &Inputs {
-        self.types.inputs()
+    /// The schema that queries are valid against.
+    pub(crate) fn schema(&self) -> &ServedSchema {
+        &self.schema
     }
 
     /// The types of the schema.
     pub(crate) fn types(&self) -> &Types {
-        &self.types
+        self.schema.types()
     }
 
     /// Rejects variables of unknown types, because validation panics on the default of a list of
@@ -190,7 +180,7 @@ impl PreparedQueries {
         for definition in operations.flat_map(|operation| &operation.variable_definitions) {
             let variable = &definition.node.name.node;
             let ty = base_name(&definition.node.var_type.node.base);
-            if !self.types.contains(ty) {
+            if !self.types().contains(ty) {
                 return Err(Error::bad_input(format!(
                     "the variable `${}` is of the type {}, which does not exist",
                     abridged(variable),
@@ -202,15 +192,11 @@ impl PreparedQueries {
     }
 
     async fn validate(&self, document: &ExecutableDocument) -> Result<(), Refusal> {
-        let mut request = async_graphql::Request::new("");
-        request.set_parsed_query(shown(document));
-        let errors = self.validating.execute(request).await.errors;
-        if !matches!(&errors[..], [only] if only.message == VALID) {
-            return Err(Refusal::Invalid(errors));
-        }
+        let validated = self.schema.validate(shown(document)).await;
+        validated.map_err(Refusal::Invalid)?;
         // Each of these rules needs a document that is valid according to the previous ones.
         for rule in [incorrect_literals, disallowed, conflicts] {
-            let errors = rule(document, &self.types);
+            let errors = rule(document, self.types());
             if !errors.is_empty() {
                 return Err(Refusal::Invalid(errors));
             }
@@ -263,37 +249,6 @@ fn check_queries_only(document: &ExecutableDocument) -> Result<()> {
         ));
     }
     Ok(())
-}
-
-/// Rejects introspection. Must be called after [`check_expanded`], which bounds the recursion.
-///
-/// # Errors
-/// `BAD_USER_INPUT`: the document has a field `__schema` or `__type`.
-fn check_introspection(document: &ExecutableDocument) -> Result<()> {
-    let operations = document.operations.iter();
-    let operations = operations.map(|(_, operation)| &operation.node.selection_set.node);
-    let fragments = document.fragments.values();
-    let fragments = fragments.map(|fragment| &fragment.node.selection_set.node);
-    if operations.chain(fragments).any(introspects) {
-        return Err(Error::bad_input(
-            "introspection is turned off on this server",
-        ));
-    }
-    Ok(())
-}
-
-fn introspects(selections: &SelectionSet) -> bool {
-    selections
-        .items
-        .iter()
-        .any(|selection| match &selection.node {
-            Selection::Field(field) => {
-                matches!(field.node.name.node.as_str(), "__schema" | "__type")
-                    || introspects(&field.node.selection_set.node)
-            }
-            Selection::InlineFragment(inline) => introspects(&inline.node.selection_set.node),
-            Selection::FragmentSpread(_) => false,
-        })
 }
 
 /// The operation with this name, or the only operation.

@@ -22,8 +22,8 @@ use async_graphql::parser::types::{
 };
 use async_graphql::{Name, Positioned, ServerError};
 
-use super::types::Types;
 use crate::document::leaf::abridged;
+use crate::graphql::schema::built::types::Types;
 use crate::limits::ERRORS_MAX;
 
 /// The errors for fields that cannot be merged, at most [`ERRORS_MAX`]. The document must be valid
@@ -245,6 +245,7 @@ fn difference(one: &Field, other: &Field) -> Option<String> {
 mod tests {
     use super::*;
     use crate::graphql::prepare::parse::parse;
+    use crate::graphql::schema::built::served::types_of;
 
     const SCHEMA: &str = "
         type Query { node(id: ID): Node dog: Dog cat: Cat both: [Pet] a(b: Int, c: Int): Int }
@@ -255,7 +256,7 @@ mod tests {
 
     fn found(query: &str) -> Vec<String> {
         let document = parse(query).expect(query);
-        let errors = conflicts(&document, &Types::of(SCHEMA));
+        let errors = conflicts(&document, &types_of(SCHEMA));
         let short = |error: ServerError| {
             let (message, _) = error.message.split_once(". Use").expect("a hint");
             message.to_owned()
