@@ -19,6 +19,7 @@ mod process;
 mod read_only;
 mod reclaim;
 mod recorder;
+mod room;
 #[path = "../seed/mod.rs"]
 mod seed;
 #[path = "../skip/mod.rs"]

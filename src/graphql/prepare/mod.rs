@@ -1,6 +1,5 @@
 //! Turns the text of a query into a prepared query: limits, parser, validation, plan and cache.
 
-pub(crate) mod introspection;
 pub(crate) mod parse;
 pub(crate) mod plan;
 mod planner;

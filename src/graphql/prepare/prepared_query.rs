@@ -2,12 +2,13 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arc_swap::ArcSwap;
 use async_graphql::parser::types::{
     DocumentOperations, ExecutableDocument, OperationDefinition, OperationType, Selection,
+    SelectionSet,
 };
 use async_graphql::{Name, ServerError};
 
-use super::introspection::check_introspection;
 use super::parse::parse;
 use super::plan::Plan;
 use super::query_cost::check_expanded;
@@ -44,6 +45,8 @@ impl From<Error> for Refusal {
 
 /// A valid document, and the plans of its operations.
 pub(crate) struct PreparedQuery {
+    /// The schema that the document is valid against.
+    pub(crate) schema: Arc<ServedSchema>,
     /// The document, with subscriptions as queries.
     pub(crate) document: Arc<ExecutableDocument>,
     /// The names of the operations that are subscriptions.
@@ -53,7 +56,7 @@ pub(crate) struct PreparedQuery {
 }
 
 impl PreparedQuery {
-    fn new(mut document: ExecutableDocument) -> Self {
+    fn new(mut document: ExecutableDocument, schema: Arc<ServedSchema>) -> Self {
         let mut subscriptions = Vec::new();
         let mut execute_as_query = |name: Option<&Name>, operation: &mut OperationDefinition| {
             if operation.ty == OperationType::Subscription {
@@ -74,6 +77,7 @@ impl PreparedQuery {
             Some((name.cloned(), Arc::new(plan)))
         });
         Self {
+            schema,
             plans: plans.collect(),
             subscriptions,
             document: Arc::new(document),
@@ -102,32 +106,31 @@ impl PreparedQuery {
     }
 }
 
-/// Prepares queries, and caches them by their text.
+/// Prepares queries for the current schema, and caches them by their text.
 pub(crate) struct PreparedQueries {
-    schema: Arc<ServedSchema>,
+    schema: ArcSwap<ServedSchema>,
     bounds: Bounds,
-    scope: SchemaScope,
     introspection: bool,
-    kept: Mutex<LruCache<Box<str>, Arc<PreparedQuery>>>,
+    kept: Mutex<PreparedCache>,
 }
+
+type PreparedCache = LruCache<Box<str>, Arc<PreparedQuery>>;
 
 impl PreparedQueries {
     pub(crate) fn new(scope: SchemaScope, introspection: bool, bounds: &Bounds) -> Self {
         Self {
-            schema: Arc::new(ServedSchema::of(scope, bounds)),
+            schema: ArcSwap::from_pointee(ServedSchema::of(scope, bounds)),
             bounds: *bounds,
-            scope,
             introspection,
-            kept: Mutex::new(LruCache::new(
-                OPERATIONS_CACHED_MAX,
-                OPERATIONS_CACHED_BYTES_MAX,
-            )),
+            kept: Mutex::new(empty_cache()),
         }
     }
 
-    /// The prepared query for this text, if it is in the cache.
+    /// The prepared query for this text and the current schema, if it is in the cache.
     pub(crate) fn kept_document(&self, text: &str) -> Option<Arc<PreparedQuery>> {
-        self.kept().get(text)
+        let kept = self.kept().get(text);
+        // A query that was prepared while the schema was replaced is cached after the cache is emptied.
+        kept.filter(|kept| Arc::ptr_eq(&kept.schema, &self.schema.load()))
     }
 
     /// Parses, validates and caches this text. Its validity does not depend on variables, which are
@@ -136,21 +139,23 @@ impl PreparedQueries {
         check_text(text, &self.bounds)?;
         let parsed = parse(text).map_err(|error| Refusal::Invalid(vec![error.into()]));
         let mut document = parsed?;
-        if self.scope == SchemaScope::ReadOnly {
+        let schema = self.schema();
+        let types = schema.types();
+        if !types.contains("Mutation") {
             check_queries_only(&document)?;
         }
-        check_expanded(&document, self.types(), &self.bounds)?;
+        check_expanded(&document, types, &self.bounds)?;
         if !self.introspection {
             check_introspection(&document)?;
         }
-        self.check_types(&document)?;
-        if let Some(unknown) = many_unknown_fields(&document, self.types()) {
+        check_types(&document, types)?;
+        if let Some(unknown) = many_unknown_fields(&document, types) {
             return Err(Refusal::Invalid(unknown));
         }
         // Boxed, because this future is rarely needed and large.
-        Box::pin(self.validate(&document)).await?;
+        Box::pin(validate(&document, &schema)).await?;
         merge_root_fields(&mut document)?;
-        let document = Arc::new(PreparedQuery::new(document));
+        let document = Arc::new(PreparedQuery::new(document, schema));
         if text.len() <= OPERATION_CACHED_BYTES_MAX {
             // The cache counts the bytes of the text. A prepared query takes some dozen times as
             // many.
@@ -160,53 +165,58 @@ impl PreparedQueries {
         Ok(document)
     }
 
-    /// The schema that queries are valid against.
-    pub(crate) fn schema(&self) -> &ServedSchema {
-        &self.schema
+    /// The current schema.
+    pub(crate) fn schema(&self) -> Arc<ServedSchema> {
+        self.schema.load_full()
     }
 
-    /// The types of the schema.
-    pub(crate) fn types(&self) -> &Types {
-        self.schema.types()
+    /// Replaces the schema. Queries that have been prepared keep the previous one.
+    pub(crate) fn replace_schema(&self, schema: ServedSchema) {
+        self.schema.store(Arc::new(schema));
+        *self.kept() = empty_cache();
     }
 
-    /// Rejects variables of unknown types, because validation panics on the default of a list of
-    /// such a type.
-    fn check_types(&self, document: &ExecutableDocument) -> Result<()> {
-        let operations = document
-            .operations
-            .iter()
-            .map(|(_, operation)| &operation.node);
-        for definition in operations.flat_map(|operation| &operation.variable_definitions) {
-            let variable = &definition.node.name.node;
-            let ty = base_name(&definition.node.var_type.node.base);
-            if !self.types().contains(ty) {
-                return Err(Error::bad_input(format!(
-                    "the variable `${}` is of the type {}, which does not exist",
-                    abridged(variable),
-                    abridged(ty)
-                )));
-            }
-        }
-        Ok(())
-    }
-
-    async fn validate(&self, document: &ExecutableDocument) -> Result<(), Refusal> {
-        let validated = self.schema.validate(shown(document)).await;
-        validated.map_err(Refusal::Invalid)?;
-        // Each of these rules needs a document that is valid according to the previous ones.
-        for rule in [incorrect_literals, disallowed, conflicts] {
-            let errors = rule(document, self.types());
-            if !errors.is_empty() {
-                return Err(Refusal::Invalid(errors));
-            }
-        }
-        Ok(())
-    }
-
-    fn kept(&self) -> std::sync::MutexGuard<'_, LruCache<Box<str>, Arc<PreparedQuery>>> {
+    fn kept(&self) -> std::sync::MutexGuard<'_, PreparedCache> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn empty_cache() -> PreparedCache {
+    LruCache::new(OPERATIONS_CACHED_MAX, OPERATIONS_CACHED_BYTES_MAX)
+}
+
+/// Rejects variables of unknown types, because validation panics on the default of a list of
+/// such a type.
+fn check_types(document: &ExecutableDocument, types: &Types) -> Result<()> {
+    let operations = document
+        .operations
+        .iter()
+        .map(|(_, operation)| &operation.node);
+    for definition in operations.flat_map(|operation| &operation.variable_definitions) {
+        let variable = &definition.node.name.node;
+        let ty = base_name(&definition.node.var_type.node.base);
+        if !types.contains(ty) {
+            return Err(Error::bad_input(format!(
+                "the variable `${}` is of the type {}, which does not exist",
+                abridged(variable),
+                abridged(ty)
+            )));
+        }
+    }
+    Ok(())
+}
+
+async fn validate(document: &ExecutableDocument, schema: &ServedSchema) -> Result<(), Refusal> {
+    let validated = schema.validate(shown(document)).await;
+    validated.map_err(Refusal::Invalid)?;
+    // Each of these rules needs a document that is valid according to the previous ones.
+    for rule in [incorrect_literals, disallowed, conflicts] {
+        let errors = rule(document, schema.types());
+        if !errors.is_empty() {
+            return Err(Refusal::Invalid(errors));
+        }
+    }
+    Ok(())
 }
 
 /// Replaces the selections of each subscription by its only root field.
@@ -249,6 +259,37 @@ fn check_queries_only(document: &ExecutableDocument) -> Result<()> {
         ));
     }
     Ok(())
+}
+
+/// Rejects introspection. Must be called after [`check_expanded`], which bounds the recursion.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: the document has a field `__schema` or `__type`.
+fn check_introspection(document: &ExecutableDocument) -> Result<()> {
+    let operations = document.operations.iter();
+    let operations = operations.map(|(_, operation)| &operation.node.selection_set.node);
+    let fragments = document.fragments.values();
+    let fragments = fragments.map(|fragment| &fragment.node.selection_set.node);
+    if operations.chain(fragments).any(introspects) {
+        return Err(Error::bad_input(
+            "introspection is turned off on this server",
+        ));
+    }
+    Ok(())
+}
+
+fn introspects(selections: &SelectionSet) -> bool {
+    selections
+        .items
+        .iter()
+        .any(|selection| match &selection.node {
+            Selection::Field(field) => {
+                matches!(field.node.name.node.as_str(), "__schema" | "__type")
+                    || introspects(&field.node.selection_set.node)
+            }
+            Selection::InlineFragment(inline) => introspects(&inline.node.selection_set.node),
+            Selection::FragmentSpread(_) => false,
+        })
 }
 
 /// The operation with this name, or the only operation.

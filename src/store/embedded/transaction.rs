@@ -6,7 +6,7 @@ use async_trait::async_trait;
 use redb::{StorageError, WriteTransaction};
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
-use super::checkpoint::log_place;
+use super::commit::group::log_place;
 use super::commit::{Committer, TableWriter, WriteLock};
 use super::tables::fault;
 use super::tables::view::View;
@@ -68,9 +68,7 @@ struct Pending {
 impl Committer {
     /// Begins a transaction, when those who asked before have ended theirs.
     pub(super) async fn begin(self: &Arc<Self>) -> Result<EmbeddedTransaction> {
-        let writer = self.writer().await;
-        self.progress.check()?;
-        self.room().await?;
+        let writer = self.writer_with_room().await?;
         Ok(EmbeddedTransaction {
             committer: self.clone(),
             base: writer.last_commit,
@@ -245,7 +243,9 @@ impl EmbeddedTransaction {
         match state {
             TransactionSource::View(view) => {
                 let committer = &self.committer;
-                committer.commit_unsynced(view, last_commit, &pending.writes);
+                let mut group = committer.group();
+                group.commit(view, last_commit, &pending.writes);
+                drop(group);
                 committer.wake();
             }
             TransactionSource::Tables(tables) => {

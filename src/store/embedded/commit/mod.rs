@@ -14,8 +14,8 @@
 //!    transactions that wait for a number up to this one now report success. Meanwhile other
 //!    transactions execute and form the next group.
 //! 3. **Checkpoint.** From time to time, a thread writes the changes of many commits to redb in one
-//!    durable transaction (`checkpoint.rs`), while others continue on a new overlay. The views then
-//!    have a new base, and the log before it is free.
+//!    durable transaction (`checkpoint.rs`), while others continue on a new overlay (`group.rs`). The
+//!    views then have a new base, and the log before it is free.
 //!
 //! redb always has a durable state of the store, and a view has the changes since then. A store
 //! without a log syncs each group by a checkpoint. So does a store whose log has not begun in this
@@ -33,6 +33,10 @@
 //!
 //! A task that holds the write lock may wait for the [`TableWriter`], but not the other way around.
 
+pub(super) mod group;
+mod progress;
+mod room;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
@@ -44,15 +48,16 @@ use redb::{Database, ReadOnlyTable};
 use tokio::runtime::Runtime;
 use tokio::sync::{Mutex as AsyncMutex, Notify, OwnedMutexGuard, watch};
 
+use self::group::CommitGroup;
+pub(super) use self::progress::Progress;
 use super::EmbeddedOptions;
 use super::background::{BackgroundThread, lock};
 use super::deferred_file::DeferredFile;
-use super::log::{Frame, LogWriter, StoreLog};
+use super::log::StoreLog;
 use super::open::Opened;
-use super::progress::Progress;
 use super::tables::pairs::Tables;
 use super::tables::view::{Base, View};
-use super::tables::writes::{Clearing, WriteList};
+use super::tables::writes::Clearing;
 use super::tables::{Bytes, fault};
 use crate::error::Result;
 use crate::store::{EngineObserver, SnapshotCache};
@@ -109,18 +114,6 @@ pub(super) enum Woken {
     Idle,
 }
 
-/// The commits that wait for the next sync, and the state after them.
-pub(super) struct CommitGroup {
-    /// All commits so far.
-    pub(super) view: View,
-    /// Bytes of writes in the newer overlay of the view.
-    pub(super) overlay_bytes: usize,
-    /// The log, once it has begun.
-    pub(super) log: Option<Arc<LogWriter>>,
-    /// The commits, if there is a log.
-    pub(super) frame: Frame,
-}
-
 pub(super) struct Committer {
     published: ArcSwap<Published>,
     /// The number of the last published commit.
@@ -129,8 +122,9 @@ pub(super) struct Committer {
     publishing: Mutex<Arc<Base>>,
     writer: Arc<AsyncMutex<WriteLock>>,
     table_writer: Arc<AsyncMutex<TableWriter>>,
-    /// Notified when changes have been written to redb, or the store has failed or is closed.
-    written: Notify,
+    /// Notified when commits have been written to redb or to the log, or the store has failed or is
+    /// closed.
+    pub(super) freed: Notify,
     group: Mutex<CommitGroup>,
     pub(super) log: Option<StoreLog>,
     pub(super) progress: Progress,
@@ -171,13 +165,8 @@ impl Committer {
             publishing: Mutex::new(base),
             writer: Arc::new(AsyncMutex::new(WriteLock { last_commit })),
             table_writer: Arc::new(AsyncMutex::new(table_writer)),
-            written: Notify::new(),
-            group: Mutex::new(CommitGroup {
-                view,
-                overlay_bytes: 0,
-                log: None,
-                frame: Frame::new(),
-            }),
+            freed: Notify::new(),
+            group: Mutex::new(CommitGroup::new(view)),
             log,
             progress,
             wake: Mutex::new(Some(wake)),
@@ -255,7 +244,7 @@ impl Committer {
             let _ended = thread.join();
         }
         self.progress.close();
-        self.written.notify_waiters();
+        self.freed.notify_waiters();
     }
 
     pub(super) fn published(&self) -> Result<Arc<Published>> {
@@ -301,38 +290,8 @@ impl Committer {
         self.table_writer.clone().lock_owned().await
     }
 
-    /// Waits until the overlay has room for another transaction. The caller holds the write lock.
-    pub(super) async fn room(&self) -> Result<()> {
-        loop {
-            let written = self.written.notified();
-            {
-                let group = self.group();
-                if group.overlay_bytes < self.options.overlay_bytes_max || group.log.is_none() {
-                    return Ok(());
-                }
-                if !group.view.is_frozen() {
-                    self.checkpointer.wake();
-                    return Ok(());
-                }
-            }
-            self.progress.check()?;
-            written.await;
-        }
-    }
-
     pub(super) fn group(&self) -> MutexGuard<'_, CommitGroup> {
         lock(&self.group)
-    }
-
-    /// Makes the view of a transaction the latest one, and adds its writes to the group. The caller
-    /// holds the write lock.
-    pub(super) fn commit_unsynced(&self, changed: View, last_commit: u64, writes: &WriteList) {
-        let mut group = self.group();
-        group.view.commit(changed, last_commit);
-        group.overlay_bytes += writes.bytes();
-        if group.log.is_some() {
-            group.frame.push(last_commit, writes);
-        }
     }
 
     /// Wakes the sync thread.
@@ -349,7 +308,7 @@ impl Committer {
             file.block();
         }
         let error = self.progress.fail(detail);
-        self.written.notify_waiters();
+        self.freed.notify_waiters();
         error
     }
 
@@ -370,13 +329,7 @@ impl Committer {
     /// Replaces the base of all views by one that was just written.
     pub(super) fn adopt(&self, base: Base) {
         let base = Arc::new(base);
-        {
-            let mut group = self.group();
-            group.view.rebase(&base);
-            if group.view.is_durable() {
-                group.overlay_bytes = 0;
-            }
-        }
+        self.group().rebase(&base);
         {
             let mut latest = lock(&self.publishing);
             let mut view = self.published.load().view.clone();
@@ -385,7 +338,7 @@ impl Committer {
             *latest = base.clone();
         }
         self.progress.advance(base.last_commit);
-        self.written.notify_waiters();
+        self.freed.notify_waiters();
     }
 
     /// The caller has locked `publishing`.
