@@ -35,7 +35,7 @@ use tokio::time::timeout;
 
 use crate::database::{Builder, Collection, Database};
 use crate::error::{Error, Result};
-use crate::graphql::{GraphQl, GraphQlOptions, SchemaScope, schema_text};
+use crate::graphql::{GraphQl, GraphQlOptions, SchemaScope};
 use crate::limits::{COLLECTIONS_REPORT_TIME_MAX, COLLECTIONS_REPORTED_MAX, STOP_TIME_MAX};
 use crate::operations::first_collections;
 
@@ -73,11 +73,10 @@ fn routes(
     options: &ServeOptions,
     more: impl IntoIterator<Item = (&'static str, MethodRouter)>,
 ) -> Router {
-    let scope = SchemaScope::of(options.access.is_read_only(), options.admin);
+    let served = graphql.clone();
+    let schema = get(move || std::future::ready(text(&served.schema_text())));
     let graphql = http::methods::methods(graphql, options);
     let admission = Admission::layer(&options.access);
-    let schema: Arc<str> = schema_text(scope).into();
-    let schema = get(move || std::future::ready(text(&schema)));
     let metrics = get(observe::requests::metrics).with_state(options.metrics.clone());
     let router = Router::new()
         .route("/graphql", graphql)

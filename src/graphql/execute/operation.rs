@@ -6,13 +6,23 @@ use async_graphql::parser::types::ExecutableDocument;
 
 use super::normalize::ready;
 use crate::database::IdempotencyKey;
+use crate::error::Result;
 use crate::graphql::context::session::Session;
 use crate::graphql::prepare::plan::Plan;
+use crate::graphql::prepare::prepared_query::{PreparedQuery, select};
+use crate::graphql::request::body::Request;
+use crate::graphql::request::raw_variables::GivenVariables;
+use crate::graphql::schema::built::served::ServedSchema;
+use crate::graphql::variables::coerce::coerce;
 use crate::graphql::variables::coerced::{Coerced, IdleVariables};
+use crate::limits::{Bounds, JSON_BYTES_AT_ONCE};
+use crate::store::offload_if_large;
 
 /// An operation that can be executed any number of times.
 #[derive(Clone)]
 pub(crate) struct Operation {
+    /// The schema that the document is valid against.
+    pub(crate) schema: Arc<ServedSchema>,
     pub(crate) document: Arc<ExecutableDocument>,
     /// The plan, if the operation has one.
     pub(crate) plan: Option<Arc<Plan>>,
@@ -43,6 +53,7 @@ impl Operation {
 
 /// A subscription between two executions. It takes less memory than an [`Operation`].
 pub(crate) struct IdleOperation {
+    schema: Arc<ServedSchema>,
     document: Arc<ExecutableDocument>,
     plan: Option<Arc<Plan>>,
     name: Option<Box<str>>,
@@ -53,6 +64,7 @@ impl IdleOperation {
     /// Keeps an operation, which has no idempotency key.
     pub(crate) fn new(operation: Operation) -> Self {
         Self {
+            schema: operation.schema,
             document: operation.document,
             plan: operation.plan,
             name: operation.name.map(Into::into),
@@ -63,6 +75,7 @@ impl IdleOperation {
     /// The operation, to execute it.
     pub(crate) fn operation(&self) -> Operation {
         Operation {
+            schema: self.schema.clone(),
             document: self.document.clone(),
             plan: self.plan.clone(),
             name: self.name.as_deref().map(str::to_owned),
@@ -70,4 +83,44 @@ impl IdleOperation {
             once_only: None,
         }
     }
+}
+
+/// The variables of a request, coerced to the types that the operation declares. Large ones are read on a
+/// blocking thread.
+///
+/// # Errors
+/// As [`coerce`], and `BAD_USER_INPUT`: the document has no such operation.
+pub(crate) async fn coerced(
+    prepared: &Arc<PreparedQuery>,
+    request: &Request,
+    bounds: Bounds,
+    planned: bool,
+) -> Result<Coerced> {
+    let bytes = request.variables.text().len();
+    if bytes <= JSON_BYTES_AT_ONCE {
+        let name = request.operation_name.as_deref();
+        return coerced_now(prepared, name, &request.variables, &bounds, planned);
+    }
+    let (prepared, given) = (prepared.clone(), request.variables.clone());
+    let name = request.operation_name.clone();
+    let read = move || coerced_now(&prepared, name.as_deref(), &given, &bounds, planned);
+    offload_if_large(bytes, read).await
+}
+
+fn coerced_now(
+    prepared: &PreparedQuery,
+    name: Option<&str>,
+    given: &GivenVariables,
+    bounds: &Bounds,
+    planned: bool,
+) -> Result<Coerced> {
+    let selected = select(&prepared.document, name)?;
+    let inputs = prepared.schema.types().inputs();
+    coerce(
+        &selected.variable_definitions,
+        given,
+        inputs,
+        bounds,
+        planned,
+    )
 }

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use async_graphql::Response;
-use async_graphql::parser::types::{ExecutableDocument, OperationDefinition, OperationType};
+use async_graphql::parser::types::OperationType;
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use tokio::time::{Instant, timeout_at};
@@ -15,7 +15,7 @@ use super::failures::{conflict, error_response, log, out_of_time, refusal, unans
 use super::hints::empty::may_be_empty;
 use super::hints::{QueryAnswer, with_hints};
 use super::interface::{GraphQlOptions, GraphQlResponse, Methods};
-use super::operation::{IdleOperation, Operation};
+use super::operation::{IdleOperation, Operation, coerced};
 use super::planned::PlanExecutor;
 use super::planned::write::WrittenResponse;
 use super::streaming::{ResponseStream, Started};
@@ -38,31 +38,24 @@ use crate::graphql::prepare::root_field::root_field;
 use crate::graphql::request::body::Request;
 use crate::graphql::request::idempotency::once_only;
 use crate::graphql::request::persisted::PersistedQueries;
-use crate::graphql::request::raw_variables::GivenVariables;
 use crate::graphql::response::write::{
     complete, fill, server_error, write, write_committed, write_uncommitted,
 };
-use crate::graphql::schema::build::{PhylloSchema, Purpose, subgraph_text};
-use crate::graphql::schema::federation::SubgraphSdl;
+use crate::graphql::schema::resolvers::PhylloSchema;
 use crate::graphql::schema::subscription::ChangeSchema;
-use crate::graphql::variables::coerce::coerce;
-use crate::graphql::variables::coerced::Coerced;
 use crate::graphql::variables::variable_cost::check_uses;
-use crate::limits::{Bounds, JSON_BYTES_AT_ONCE};
-use crate::store::{
-    Decision, MeteredTransaction, Transaction, TransactionResult, offload_if_large,
-};
+use crate::limits::Bounds;
+use crate::store::{Decision, MeteredTransaction, Transaction, TransactionResult};
 
 /// The GraphQL interface of a database.
 #[derive(Clone)]
-pub struct GraphQl(Arc<ServiceParts>);
+pub struct GraphQl(pub(super) Arc<ServiceParts>);
 
-struct ServiceParts {
+pub(super) struct ServiceParts {
     database: Database,
-    schema: PhylloSchema,
-    /// The text of the subgraph schema.
-    sdl: SubgraphSdl,
-    operations: PreparedQueries,
+    /// Executes mutations, and the queries that introspect beside other fields.
+    pub(super) resolvers: PhylloSchema,
+    pub(super) operations: PreparedQueries,
     persisted: PersistedQueries,
     /// Whether responses to queries have hints.
     hints: bool,
@@ -98,11 +91,11 @@ impl GraphQl {
         } = options;
         let pool = Pool::new(bounds.held_bytes);
         database.changes().count_in(pool.clone());
+        let operations = PreparedQueries::new(scope, introspection, &bounds);
         Self(Arc::new(ServiceParts {
             database,
-            schema: PhylloSchema::new(scope, Purpose::Execute, &bounds),
-            sdl: SubgraphSdl::new(&subgraph_text(scope)),
-            operations: PreparedQueries::new(scope, introspection, &bounds),
+            resolvers: PhylloSchema::new(scope, operations.schema().subgraph(), &bounds),
+            operations,
             persisted: PersistedQueries::new(),
             hints,
             live: Arc::new(LiveQueries::new(pool.clone())),
@@ -348,20 +341,17 @@ impl ServiceParts {
         report.operation = name.map(str::to_owned);
         let plan = prepared.plan(name);
         let planned = plan.is_some();
-        let variables = if request.variables.text().len() > JSON_BYTES_AT_ONCE {
-            self.large_variables(document, &request, planned).await?
-        } else {
-            self.variables(selected, &request.variables, planned)?
-        };
+        let variables = coerced(&prepared, &request, self.bounds, planned).await?;
         check_uses(document, selected, &variables, &self.bounds)?;
         let once_only = match ty {
             OperationType::Mutation => {
-                check_targets(document, selected, &variables, self.operations.types())?;
+                check_targets(document, selected, &variables, prepared.schema.types())?;
                 once_only(&request).map(Arc::new)
             }
             OperationType::Query | OperationType::Subscription => None,
         };
         let operation = Operation {
+            schema: prepared.schema.clone(),
             document: document.clone(),
             plan,
             name: request.operation_name,
@@ -369,31 +359,6 @@ impl ServiceParts {
             once_only,
         };
         Ok((operation, ty))
-    }
-
-    /// Coerces the variables of a request to those that the operation declares.
-    fn variables(
-        &self,
-        selected: &OperationDefinition,
-        given: &GivenVariables,
-        planned: bool,
-    ) -> Result<Coerced> {
-        let definitions = &selected.variable_definitions;
-        let inputs = self.operations.inputs();
-        coerce(definitions, given, inputs, &self.bounds, planned)
-    }
-
-    /// As [`ServiceParts::variables`], on a blocking thread for large variables.
-    async fn large_variables(
-        self: &Arc<Self>,
-        document: &Arc<ExecutableDocument>,
-        request: &Request,
-        planned: bool,
-    ) -> Result<Coerced> {
-        let (inner, document) = (self.clone(), document.clone());
-        let (name, given) = (request.operation_name.clone(), request.variables.clone());
-        let read = move || inner.variables(select(&document, name.as_deref())?, &given, planned);
-        offload_if_large(request.variables.text().len(), read).await
     }
 
     async fn query(
@@ -405,7 +370,7 @@ impl ServiceParts {
     ) -> Vec<u8> {
         let request_budget = self.request_budget(allowed);
         if let Some(plan) = &operation.plan {
-            let answer = self.query_directly(plan, &operation.variables, &request_budget, report);
+            let answer = self.query_directly(plan, &operation, &request_budget, report);
             let answer = answer.await;
             if !hints || !answer.may_be_empty {
                 return answer.json;
@@ -437,17 +402,17 @@ impl ServiceParts {
     async fn query_directly(
         &self,
         plan: &Plan,
-        variables: &Coerced,
+        operation: &Operation,
         request_budget: &RequestBudget,
         report: &mut RequestStats,
     ) -> QueryAnswer {
         let database = self.database.observed(report.store.clone());
         report.planned = true;
         let executor = PlanExecutor {
-            variables,
+            variables: &operation.variables,
             database: &database,
             request_budget,
-            sdl: self.sdl.json(),
+            sdl: operation.schema.subgraph().json(),
         };
         let deadline = request_budget.budget().deadline();
         let Ok(executed) = timeout_at(deadline, executor.execute(plan)).await else {
@@ -480,7 +445,8 @@ impl ServiceParts {
         report: &mut RequestStats,
     ) -> QueryAnswer {
         let operation = operation.ready();
-        let execute = |request| async move { self.schema.execute(request).await };
+        let executor = self.executor_of(&operation);
+        let execute = |request| executor.execute(request);
         self.query_with(operation, request_budget, report, execute)
             .await
     }
@@ -567,7 +533,7 @@ impl ServiceParts {
             bytes_max,
         );
         let written = session.written().clone();
-        let execution = self.schema.execute(operation.request(session));
+        let execution = self.resolvers.execute(operation.request(session));
         let response = Batcher::new(execution, loads).await;
         if let Some(conflict) = conflict(&response.errors) {
             return Err(conflict.clone());

@@ -1,9 +1,11 @@
-//! The schema: the root fields for queries, mutations and federation, and how the schema is built.
+//! The schema: built from schema.graphql when the server starts, and the resolvers of the root fields,
+//! which execute what has no plan.
 
-pub(crate) mod build;
+pub(crate) mod built;
 pub(crate) mod entities;
 pub(crate) mod federation;
 pub(crate) mod mutation;
 pub(crate) mod node;
 pub(crate) mod query;
+pub(crate) mod resolvers;
 pub(crate) mod subscription;

@@ -22,8 +22,8 @@ use async_graphql::parser::types::{
 };
 use async_graphql::{Name, Positioned, ServerError};
 
-use super::types::Types;
 use crate::document::leaf::abridged;
+use crate::graphql::schema::built::types::Types;
 use crate::limits::ERRORS_MAX;
 
 /// Fields of one selection set that are compared with each other. More of them are found by name.
@@ -271,6 +271,7 @@ fn difference(one: &Field, other: &Field) -> Option<String> {
 mod tests {
     use super::*;
     use crate::graphql::prepare::parse::parse;
+    use crate::graphql::schema::built::served::types_of;
 
     const SCHEMA: &str = "
         type Query { node(id: ID): Node dog: Dog cat: Cat both: [Pet] a(b: Int, c: Int): Int }
@@ -281,7 +282,7 @@ mod tests {
 
     fn found(query: &str) -> Vec<String> {
         let document = parse(query).expect(query);
-        let errors = conflicts(&document, &Types::of(SCHEMA));
+        let errors = conflicts(&document, &types_of(SCHEMA));
         let short = |error: ServerError| {
             let (message, _) = error.message.split_once(". Use").expect("a hint");
             message.to_owned()
