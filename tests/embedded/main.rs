@@ -4,6 +4,7 @@
 mod corrupt_files;
 mod crash;
 mod damaged_files;
+mod deadline;
 mod directory;
 mod disk;
 mod documents;

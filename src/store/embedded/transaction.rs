@@ -426,6 +426,10 @@ impl Transaction for EmbeddedTransaction {
         Ok(open.as_ref().map_or(0, |open| open.pending.writes.bytes()))
     }
 
+    fn may_take_effect(&self) -> bool {
+        self.lock().is_none()
+    }
+
     fn is_read_only(&self) -> bool {
         let open = self.lock();
         open.as_ref()
