@@ -32,4 +32,6 @@ pub use execute::streaming::{ResponseStream, Started, StreamedResponse};
 pub use request::body::{Left, Posted, Request};
 pub use request::query_hash::QueryHash;
 pub use request::raw_variables::GivenVariables;
-pub use schema::build::{SchemaScope, schema_text, subgraph_text};
+pub use schema::built::scope::SchemaScope;
+pub use schema::built::source::SchemaSource;
+pub use schema::built::text::{schema_text, subgraph_text};

@@ -251,8 +251,11 @@ pub const LOG_SEGMENT_BYTES: u64 = 4 << 20;
 /// Bytes of pages of redb that are written before they are synced. A sync of the log does not wait for
 /// more than these.
 pub const UNSYNCED_BYTES_MAX: u64 = 256 * 1024;
-/// Bytes of writes that the embedded engine holds in memory while others are being written to redb.
-/// Transactions wait at this limit. The last transaction may exceed it.
+/// Bytes of the embedded engine's log that are in use. Transactions wait at this limit. The last
+/// transaction may exceed it, and the space that is allocated for it in both files, besides a segment.
+pub const LOG_BYTES_MAX: u64 = 24 << 20;
+/// Bytes of changes that the embedded engine has in memory, those that are being written to redb
+/// included. Transactions wait at this limit. The last transaction may exceed it.
 pub const OVERLAY_BYTES_MAX: usize = 32 << 20;
 /// Bytes of writes of a transaction that are applied, or committed, on the thread of its task. More of
 /// them block a thread on which no other task waits.

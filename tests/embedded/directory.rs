@@ -4,6 +4,8 @@ use std::ffi::OsStr;
 use std::fs::{self, OpenOptions};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::Arc;
+use std::time::Duration;
 
 use phyllo::store::{EmbeddedOptions, EmbeddedReader, FILE_NAME, LOG_NAMES, Store as _};
 use tempfile::TempDir;
@@ -160,26 +162,41 @@ async fn a_disk_that_becomes_full_loses_nothing_acknowledged() {
         return;
     };
     let (store, _) = open(&mount.0).expect("a new store");
+    let store = Arc::new(store);
     let mut acknowledged = 0;
-    let error = loop {
-        match set(&store, format!("{acknowledged:06}"), vec![0x55; 50_000]).await {
-            Ok(()) => acknowledged += 1,
-            Err(error) => break error,
+    let waiting = loop {
+        let write = {
+            let (store, key) = (store.clone(), format!("{acknowledged:06}"));
+            tokio::spawn(async move { set(&store, key, vec![0x55; 50_000]).await })
+        };
+        let full = loop {
+            let next = store.begin().await;
+            if next.is_err() || write.is_finished() {
+                break next.is_err();
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        };
+        if full {
+            break write;
         }
+        write.await.expect("no panic").expect("committed");
+        acknowledged += 1;
         assert!(acknowledged < 10_000, "the disk is full");
     };
-    println!("after {acknowledged} commits: {error}");
-    crate::assert_failed(&store).await;
-    drop(store);
+    // A commit that no log has waits for space. Reads continue.
+    assert_eq!(all(&store).await.len(), acknowledged);
     assert!(mount.run("mount", ["-o", "remount,size=64m"]), "remounted");
+    waiting.await.expect("no panic").expect("there is space");
+    assert_eq!(all(&store).await.len(), acknowledged + 1);
+    drop(store);
     let (store, _) = open(&mount.0).expect("there is room");
-    assert!(all(&store).await.len() >= acknowledged);
+    assert_eq!(all(&store).await.len(), acknowledged + 1);
     set(&store, "after", "").await.expect("committed");
 }
 
 /// The reported space is enough, and half of it is not.
 #[tokio::test]
-async fn a_crashed_store_on_a_full_disk_reports_how_much_space_it_needs() {
+async fn a_store_that_was_killed_on_a_full_disk_reports_how_much_space_it_needs() {
     let directory = tempfile::tempdir().expect("a directory");
     let Some(mount) = Mount::tmpfs(directory.path(), "64m") else {
         return;
@@ -201,7 +218,19 @@ async fn a_crashed_store_on_a_full_disk_reports_how_much_space_it_needs() {
     drop(store);
     let rest = mount.0.join("rest");
     fs::write(&rest, vec![0x55; 100 << 20]).expect_err("more than fits");
-    let error = assert_unavailable(open(&killed).map(|_| ()));
+    // A store that was closed needs no space to open.
+    let (closed, _) = open(&mount.0).expect("it can be read");
+    let error = assert_unavailable(closed.ready().await);
+    assert!(
+        error.message().contains("disk of the store is full"),
+        "{error}"
+    );
+    drop(closed);
+    let (store, _) = open(&killed).expect("it can be read");
+    assert_eq!(all(&store).await, expected);
+    let error = assert_unavailable(set(&store, "refused", "").await);
+    assert_unavailable(store.ready().await);
+    drop(store);
     println!("{error}");
     let missing = error.message().split_once("about ").and_then(|(_, rest)| {
         rest.split_once(" bytes of space are missing")?
@@ -219,10 +248,13 @@ async fn a_crashed_store_on_a_full_disk_reports_how_much_space_it_needs() {
     let file = fs::File::options().write(true).open(&rest);
     let file = file.expect("opened");
     file.set_len(full - missing / 2).expect("shorter");
-    assert_unavailable(open(&killed).map(|_| ()));
+    let (store, _) = open(&killed).expect("it can be read");
+    assert_unavailable(set(&store, "refused", "").await);
     file.set_len(full - missing - (64 << 10)).expect("shorter");
+    crate::full_disk::accepted(&store, "accepted").await;
+    drop(store);
     let (store, _) = open(&killed).expect("there is room");
-    assert_eq!(all(&store).await, expected);
+    assert_eq!(all(&store).await.len(), expected.len() + 1);
 }
 
 fn assert_names(error: &phyllo::error::Error, path: &Path) {

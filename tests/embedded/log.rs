@@ -392,7 +392,9 @@ async fn a_full_disk_rejects_transactions_and_keeps_the_store() {
     );
     assert!(error.message().contains("nothing was changed"), "{error}");
     assert_eq!(get(&store, "large").await, None);
-    store.ready().await.expect("it serves");
+    let calls = machine.calls();
+    store.ready().await.expect("there is room for a small one");
+    assert_eq!(machine.calls(), calls, "the space was allocated before");
     set(&store, "small", "value")
         .await
         .expect("there is room for it");

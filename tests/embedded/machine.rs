@@ -16,6 +16,12 @@ use crate::recorder::Failing;
 /// The segments of most tests, so that checkpoints are frequent.
 pub(crate) const SEGMENT_BYTES: u64 = 64 << 10;
 
+/// Transactions of most tests wait at so many bytes of the log.
+pub(crate) const LOG_BYTES_MAX: u64 = 200_000;
+
+/// Transactions of most tests wait at so many bytes of changes in memory.
+pub(crate) const OVERLAY_BYTES_MAX: usize = 100_000;
+
 /// Larger transactions of most tests are written to redb directly.
 pub(crate) const TRANSACTION_BYTES: usize = 6_000;
 
@@ -62,6 +68,8 @@ struct Record {
     /// The bytes that can still be written before the disk is full.
     free_bytes: Option<usize>,
     log_syncs_fail: bool,
+    /// Whether writes to the redb file find no space.
+    database_is_full: bool,
 }
 
 /// A call that changes the durable contents. The number is that of a file.
@@ -90,6 +98,7 @@ impl Machine {
             fails: None,
             free_bytes: None,
             log_syncs_fail: false,
+            database_is_full: false,
         };
         Self {
             record: Arc::new(Mutex::new(record)),
@@ -108,7 +117,8 @@ impl Machine {
     pub(crate) fn open(&self) -> Result<Embedded> {
         let options = EmbeddedOptions {
             log_segment_bytes: SEGMENT_BYTES,
-            overlay_bytes_max: 100_000,
+            log_bytes_max: LOG_BYTES_MAX,
+            overlay_bytes_max: OVERLAY_BYTES_MAX,
             overlay_transaction_bytes_max: TRANSACTION_BYTES,
             ..EmbeddedOptions::default()
         };
@@ -135,6 +145,11 @@ impl Machine {
     /// Makes the disk full after this many more bytes. `None`: there is room again.
     pub(crate) fn take_only(&self, bytes: Option<usize>) {
         self.lock().free_bytes = bytes;
+    }
+
+    /// Makes writes to the redb file find no space, or find it again.
+    pub(crate) fn fill_database(&self, full: bool) {
+        self.lock().database_is_full = full;
     }
 
     /// Makes the syncs of the log fail from now on.
@@ -202,6 +217,13 @@ impl Machine {
         self.lock().now.clone()
     }
 
+    /// The bytes of the two files of the log.
+    pub(crate) fn log_bytes(&self) -> [usize; 2] {
+        let record = self.lock();
+        let bytes = |file: usize| record.now[file].as_ref().map_or(0, Vec::len);
+        [bytes(0), bytes(1)]
+    }
+
     /// The contents after a crash before this call.
     pub(crate) fn after_crash(&self, call: usize, chance: &mut StdRng) -> Image {
         let record = self.lock();
@@ -240,6 +262,9 @@ impl Machine {
                 _ => Call::Nothing,
             };
             outcome = Err(io::Error::other("the disk fails as the test asked for"));
+        } else if record.database_is_full && matches!(done, Call::Change(DATABASE, _)) {
+            done = Call::Nothing;
+            outcome = Err(io::ErrorKind::StorageFull.into());
         } else if let (Some(free), Call::Change(_, Change::Write(_, bytes))) =
             (record.free_bytes, &done)
         {

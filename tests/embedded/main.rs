@@ -4,10 +4,12 @@
 mod corrupt_files;
 mod crash;
 mod damaged_files;
+mod deadline;
 mod directory;
 mod disk;
 mod documents;
 mod faults;
+mod full_disk;
 mod generations;
 mod kill;
 mod large;
@@ -19,6 +21,7 @@ mod process;
 mod read_only;
 mod reclaim;
 mod recorder;
+mod room;
 #[path = "../seed/mod.rs"]
 mod seed;
 #[path = "../skip/mod.rs"]

@@ -74,7 +74,7 @@ async fn a_reader_finds_what_a_recovery_finds_after_a_crash_at_any_moment() {
 }
 
 #[tokio::test]
-async fn a_store_on_a_full_disk_is_read_and_the_missing_space_is_reported() {
+async fn a_store_that_was_killed_on_a_full_disk_is_read_and_reports_the_missing_space() {
     let machine = Machine::new();
     let store = machine.open().expect("a store");
     store.enable_log().await.expect("enabled");
@@ -91,11 +91,15 @@ async fn a_store_on_a_full_disk_is_read_and_the_missing_space_is_reported() {
     for free in [0, 5_000, 20_000] {
         let machine = Machine::holding(killed.clone());
         machine.take_only(Some(free));
-        let error = assert_unavailable(machine.open().map(|_| ()));
+        let store = machine.open().expect("it can be read");
+        assert_eq!(all(&store).await, expected);
+        let error = assert_unavailable(set(&store, "refused", "").await);
+        drop(store);
+        assert!(machine.has_log());
         let text = error.message();
         let missing = text.split_once("about ").and_then(|(_, rest)| {
             let (bytes, rest) = rest.split_once(" bytes of space are missing")?;
-            assert!(rest.contains("`phyllo get`, `export`, `check`"), "{text}");
+            assert!(rest.contains("nothing was changed"), "{text}");
             bytes.parse::<usize>().ok()
         });
         reported.push(missing.unwrap_or_else(|| panic!("{text}")));
@@ -105,9 +109,18 @@ async fn a_store_on_a_full_disk_is_read_and_the_missing_space_is_reported() {
         assert_eq!(pairs(&reader).await, expected);
         drop(reader);
         assert!(machine.image() == image, "it was changed");
+        // A server that was started on the full disk continues when there is space.
+        let store = machine.open().expect("it can be read");
         machine.take_only(None);
+        crate::full_disk::accepted(&store, "accepted").await;
+        let pairs = all(&store).await;
+        assert_eq!(pairs.len(), expected.len() + 1);
+        let killed = Machine::holding(machine.image());
+        assert_eq!(all(&killed.open().expect("it is recovered")).await, pairs);
+        drop(store);
+        assert!(!machine.has_log(), "it was closed");
         let store = machine.open().expect("there is space");
-        assert_eq!(all(&store).await, expected);
+        assert_eq!(all(&store).await, pairs);
     }
     println!("bytes missing: {reported:?}");
     assert!(

@@ -173,6 +173,11 @@ impl Database {
     /// # Errors
     /// As [`Database::transact`].
     pub async fn set_change_retention(&self, deadline: Instant, retention: Duration) -> Result<()> {
+        let stored = self.change_settings().await?;
+        if stored.is_some_and(|stored| stored.retention.as_secs() == retention.as_secs()) {
+            // A store on a full disk cannot begin a transaction.
+            return Ok(());
+        }
         let write = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
             Box::pin(async move {
                 set_retention(&*transaction, retention)

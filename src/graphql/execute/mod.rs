@@ -2,6 +2,7 @@
 
 pub(crate) mod allowed;
 pub(crate) mod change_targets;
+pub(crate) mod current_schema;
 pub(crate) mod failures;
 pub(crate) mod filter_text;
 pub(crate) mod hints;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use async_graphql::parser::types::{ExecutableDocument, OperationDefinition, OperationType};
+use async_graphql::parser::types::OperationType;
 use async_graphql::{Name, ServerError, Value};
 use bytes::Bytes;
 use futures::future::BoxFuture;
@@ -16,7 +16,7 @@ use super::hints::{QueryAnswer, with_hints};
 use super::interface::{GraphQlOptions, GraphQlResponse, Methods};
 use super::mutations::session::MutationSession;
 use super::mutations::{MutationExecutor, MutationResponse};
-use super::operation::{IdleOperation, Operation};
+use super::operation::{IdleOperation, Operation, coerced};
 use super::planned::write::WrittenResponse;
 use super::planned::{PlanArguments, PlanExecutor, PlanSource};
 use super::streaming::{ResponseStream, Started};
@@ -38,29 +38,19 @@ use crate::graphql::prepare::root_field::root_field;
 use crate::graphql::request::body::Request;
 use crate::graphql::request::idempotency::once_only;
 use crate::graphql::request::persisted::PersistedQueries;
-use crate::graphql::request::raw_variables::GivenVariables;
 use crate::graphql::response::commit_version::fill;
 use crate::graphql::response::write::{complete, server_error, write, write_value};
-use crate::graphql::schema::build::{PhylloSchema, Purpose, subgraph_text};
-use crate::graphql::schema::federation::SubgraphSdl;
-use crate::graphql::variables::coerce::coerce;
-use crate::graphql::variables::coerced::Coerced;
 use crate::graphql::variables::variable_cost::check_uses;
-use crate::limits::{Bounds, JSON_BYTES_AT_ONCE};
-use crate::store::{
-    Decision, MeteredTransaction, Transaction, TransactionResult, offload_if_large,
-};
+use crate::limits::Bounds;
+use crate::store::{Decision, MeteredTransaction, Transaction, TransactionResult};
 
 /// The GraphQL interface of a database.
 #[derive(Clone)]
-pub struct GraphQl(Arc<ServiceParts>);
+pub struct GraphQl(pub(super) Arc<ServiceParts>);
 
-struct ServiceParts {
+pub(super) struct ServiceParts {
     database: Database,
-    schema: PhylloSchema,
-    /// The text of the subgraph schema.
-    sdl: SubgraphSdl,
-    operations: PreparedQueries,
+    pub(super) operations: PreparedQueries,
     persisted: PersistedQueries,
     /// Whether responses to queries have hints.
     hints: bool,
@@ -95,11 +85,10 @@ impl GraphQl {
         } = options;
         let pool = Pool::new(bounds.held_bytes);
         database.changes().count_in(pool.clone());
+        let operations = PreparedQueries::new(scope, introspection, &bounds);
         Self(Arc::new(ServiceParts {
             database,
-            schema: PhylloSchema::new(scope, Purpose::Execute, &bounds),
-            sdl: SubgraphSdl::new(&subgraph_text(scope)),
-            operations: PreparedQueries::new(scope, introspection, &bounds),
+            operations,
             persisted: PersistedQueries::new(),
             hints,
             live: Arc::new(LiveQueries::new(pool.clone())),
@@ -339,20 +328,17 @@ impl ServiceParts {
         report.ty = Some(type_name(ty));
         report.operation = name.map(str::to_owned);
         let plan = prepared.plan(name)?;
-        let variables = if request.variables.text().len() > JSON_BYTES_AT_ONCE {
-            self.large_variables(document, &request).await?
-        } else {
-            self.variables(selected, &request.variables)?
-        };
+        let variables = coerced(&prepared, &request, self.bounds).await?;
         check_uses(document, selected, &variables, &self.bounds)?;
         let once_only = match ty {
             OperationType::Mutation => {
-                check_targets(document, selected, &variables, self.operations.types())?;
+                check_targets(document, selected, &variables, prepared.schema.types())?;
                 once_only(&request).map(Arc::new)
             }
             OperationType::Query | OperationType::Subscription => None,
         };
         let operation = Operation {
+            schema: prepared.schema.clone(),
             document: document.clone(),
             plan,
             name: request.operation_name,
@@ -360,25 +346,6 @@ impl ServiceParts {
             once_only,
         };
         Ok((operation, ty))
-    }
-
-    /// Coerces the variables of a request to those that the operation declares.
-    fn variables(&self, selected: &OperationDefinition, given: &GivenVariables) -> Result<Coerced> {
-        let definitions = &selected.variable_definitions;
-        let inputs = self.operations.inputs();
-        coerce(definitions, given, inputs, &self.bounds)
-    }
-
-    /// As [`ServiceParts::variables`], on a blocking thread for large variables.
-    async fn large_variables(
-        self: &Arc<Self>,
-        document: &Arc<ExecutableDocument>,
-        request: &Request,
-    ) -> Result<Coerced> {
-        let (inner, document) = (self.clone(), document.clone());
-        let (name, given) = (request.operation_name.clone(), request.variables.clone());
-        let read = move || inner.variables(select(&document, name.as_deref())?, &given);
-        offload_if_large(request.variables.text().len(), read).await
     }
 
     async fn query(
@@ -429,7 +396,7 @@ impl ServiceParts {
             variables: &operation.variables,
             source: PlanSource::Database(&database),
             request_budget,
-            sdl: self.sdl.json(),
+            sdl: operation.schema.subgraph().json(),
         };
         let executed = executor.execute(&operation.plan, &introspected);
         answer(executed, request_budget, report).await
@@ -453,7 +420,7 @@ impl ServiceParts {
         let query = introspection.query(numbers, &variables.values);
         let mut request = async_graphql::Request::new("").variables(variables.values.clone());
         request.set_parsed_query(query);
-        let response = self.schema.execute(request).await;
+        let response = operation.schema.introspect(request).await;
         let mut values = vec![Vec::new(); introspection.count()];
         for (number, key) in included {
             match &response.data {
@@ -481,7 +448,7 @@ impl ServiceParts {
             variables: &operation.variables,
             source: PlanSource::Database(&database),
             request_budget: &request_budget,
-            sdl: self.sdl.json(),
+            sdl: operation.schema.subgraph().json(),
         };
         let executed = executor.respond_to_change(&operation.plan, &change);
         answer(executed, &request_budget, &mut report).await.json

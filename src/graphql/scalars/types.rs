@@ -8,7 +8,7 @@ use async_graphql::{
 use bytes::Bytes;
 
 use crate::document::json::write_string;
-use crate::document::path::{Path, Place, Segment, Token};
+use crate::document::path::{Path, Segment, Token};
 use crate::error::{Error, Limit, Result};
 use crate::key;
 use crate::limits::LISTED_PATHS_MAX;
@@ -162,13 +162,6 @@ impl ScalarType for JsonPath {
 impl Default for PathScalar {
     fn default() -> Self {
         Self(Value::String(String::new()))
-    }
-}
-
-impl From<&Place> for PathScalar {
-    fn from(place: &Place) -> Self {
-        let segments = place.0.iter().map(segment_value);
-        Self(Value::List(segments.collect()))
     }
 }
 

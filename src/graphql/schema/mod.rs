@@ -1,11 +1,5 @@
-//! The schema: declarations of its types and fields, and how it is built.
+//! The schema: built from schema.graphql when the server starts.
 
-pub(crate) mod build;
-pub(crate) mod declared;
+pub(crate) mod built;
 pub(crate) mod entities;
-pub(crate) mod federation;
-pub(crate) mod mutation;
-pub(crate) mod node;
-pub(crate) mod query;
-pub(crate) mod subscription;
-mod types;
+pub(crate) mod subgraph_sdl;

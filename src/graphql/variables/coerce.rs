@@ -12,10 +12,10 @@ use super::listed::is_list_of_representations;
 use super::reader::ValueReader;
 use crate::document::leaf::abridged;
 use crate::error::{Error, Result};
-use crate::graphql::prepare::validate::inputs::Inputs;
-use crate::graphql::prepare::validate::types::base_name;
 use crate::graphql::request::raw_variables::GivenVariables;
 use crate::graphql::scalars::types::name;
+use crate::graphql::schema::built::inputs::Inputs;
+use crate::graphql::schema::built::types::base_name;
 use crate::graphql::schema::entities;
 use crate::limits::Bounds;
 

@@ -16,10 +16,10 @@ mod checkpoint;
 mod commit;
 mod deferred_file;
 mod files;
+mod full_disk;
 mod log;
 pub(crate) mod open;
 mod options;
-mod progress;
 mod reclaim;
 mod tables;
 mod transaction;
@@ -42,6 +42,7 @@ use super::{
     Backup, Batch, EngineObserver, MultiRange, RangeRead, Read, SnapshotCache, Store, StoreLimits,
     Transaction,
 };
+use crate::budget::block_thread;
 use crate::error::{Error, Result};
 use crate::key::Version;
 
@@ -78,6 +79,7 @@ impl Embedded {
     ) -> Result<(u64, u64)> {
         let bytes = || std::fs::metadata(directory.join(FILE_NAME)).map(|file| file.len());
         let mut opened = open::open(directory, options, repairing)?;
+        opened.check_written(directory)?;
         let before = bytes().map_err(fault)?;
         reclaim::compact(&mut opened.database)?;
         drop(opened);
@@ -149,7 +151,7 @@ impl Store for Embedded {
     }
 
     async fn ready(&self) -> Result<()> {
-        self.committer.published().map(|_| ())
+        block_thread(|| self.committer.check_writable())
     }
 
     async fn failed(&self) -> Error {

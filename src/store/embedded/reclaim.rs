@@ -12,7 +12,7 @@ use redb::{Database, Durability, ReadableDatabase, TableError, WriteTransaction}
 use tokio::sync::{Notify, OwnedMutexGuard, oneshot};
 use tokio::time::sleep;
 
-use super::checkpoint::log_place;
+use super::commit::group::log_place;
 use super::commit::{Committer, TableWriter};
 use super::tables::{PAIRS, TOMBSTONES, fault, tombstones};
 use crate::error::Result;
@@ -66,6 +66,10 @@ async fn reclaim_all(committer: &Arc<Committer>) -> Result<()> {
     for number in 1_u64.. {
         let tables = committer.table_writer().await;
         if committer.progress.check().is_err() || !tables.has_tombstones {
+            return Ok(());
+        }
+        if committer.check_space().is_err() {
+            // The checkpoint that waits for space wakes this thread.
             return Ok(());
         }
         let begun = Instant::now();

@@ -6,7 +6,6 @@ use async_trait::async_trait;
 use redb::{StorageError, WriteTransaction};
 use tokio::sync::{Mutex as AsyncMutex, OwnedMutexGuard};
 
-use super::checkpoint::log_place;
 use super::commit::{Committer, TableWriter, WriteLock};
 use super::tables::fault;
 use super::tables::view::View;
@@ -68,9 +67,7 @@ struct Pending {
 impl Committer {
     /// Begins a transaction, when those who asked before have ended theirs.
     pub(super) async fn begin(self: &Arc<Self>) -> Result<EmbeddedTransaction> {
-        let writer = self.writer().await;
-        self.progress.check()?;
-        self.room().await?;
+        let writer = self.writer_with_room().await?;
         Ok(EmbeddedTransaction {
             committer: self.clone(),
             base: writer.last_commit,
@@ -245,12 +242,15 @@ impl EmbeddedTransaction {
         match state {
             TransactionSource::View(view) => {
                 let committer = &self.committer;
-                committer.commit_unsynced(view, last_commit, &pending.writes);
+                let mut group = committer.group();
+                group.commit(view, last_commit, &pending.writes);
+                drop(group);
                 committer.wake();
             }
             TransactionSource::Tables(tables) => {
-                let committed = self.commit_tables(*tables, pending.writes, last_commit);
+                let committed = self.commit_tables(*tables, pending.writes, last_commit, writer);
                 committed.map_err(|error| self.committer.fail(&error.to_string()))?;
+                return Ok(Some(number));
             }
         }
         writer.last_commit = last_commit;
@@ -263,6 +263,7 @@ impl EmbeddedTransaction {
         mut transaction: TableTransaction,
         mut writes: WriteList,
         last_commit: u64,
+        mut writer: OwnedMutexGuard<WriteLock>,
     ) -> Result<()> {
         drop(transaction.applied(&mut writes).map_err(fault)?);
         let TableTransaction {
@@ -272,12 +273,9 @@ impl EmbeddedTransaction {
             ..
         } = transaction;
         let committer = &self.committer;
-        let log = committer.group().log.clone();
-        committer.commit_durably(transaction, last_commit, log_place(log.as_deref()))?;
-        if let Some(log) = log {
-            log.needs(last_commit);
-        }
+        writer.last_commit = last_commit;
         tables.has_tombstones = has_tombstones;
+        committer.commit_of_client(transaction, last_commit, (writer, tables))?;
         if has_tombstones {
             committer.reclaimer.wake();
         }
@@ -426,6 +424,10 @@ impl Transaction for EmbeddedTransaction {
     async fn bytes(&self) -> Result<usize> {
         let open = self.lock();
         Ok(open.as_ref().map_or(0, |open| open.pending.writes.bytes()))
+    }
+
+    fn may_take_effect(&self) -> bool {
+        self.lock().is_none()
     }
 
     fn is_read_only(&self) -> bool {

@@ -39,6 +39,14 @@ pub trait LogFiles: Debug + Send + Sync + 'static {
     /// # Errors
     /// Errors of the file system.
     fn sync_names(&self) -> io::Result<()>;
+
+    /// The free space of the disk in bytes. `None` if it is unknown.
+    ///
+    /// # Errors
+    /// Errors of the file system.
+    fn free_bytes(&self) -> io::Result<Option<u64>> {
+        Ok(None)
+    }
 }
 
 /// Files in a store's directory.
@@ -91,6 +99,12 @@ impl LogFiles for LogDirectory {
 
     fn sync_names(&self) -> io::Result<()> {
         File::open(&self.0)?.sync_all()
+    }
+
+    #[cfg(target_os = "linux")]
+    fn free_bytes(&self) -> io::Result<Option<u64>> {
+        let disk = rustix::fs::statvfs(&self.0)?;
+        Ok(Some(disk.f_bavail.saturating_mul(disk.f_frsize)))
     }
 }
 

@@ -51,6 +51,17 @@ impl StoreLog {
         }
     }
 
+    /// Checks that the disk has any free space, before a log has begun.
+    ///
+    /// # Errors
+    /// `StorageFull`: it has none. Errors of the file system.
+    pub(crate) fn check_space(&self) -> io::Result<()> {
+        match self.files.free_bytes()? {
+            Some(0) => Err(io::ErrorKind::StorageFull.into()),
+            _ => Ok(()),
+        }
+    }
+
     /// Removes the files of a log that has ended.
     pub(crate) fn remove(&self) {
         if let Err(error) = self.files.remove() {

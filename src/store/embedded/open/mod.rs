@@ -35,8 +35,11 @@ pub(super) struct Opened {
     pub(super) last_commit: u64,
     /// `None`: the store is not in a directory, and cannot have a log.
     pub(super) log: Option<StoreLog>,
-    /// The file of the database, if the store can have a log.
+    /// The file of the database, if the store can have a log. If the disk is full, it does not have all of
+    /// the database yet.
     pub(super) file: Option<DeferredFile>,
+    /// Whether the files of the log that was recovered are still there, because the disk is full.
+    pub(super) has_recovered_log: bool,
     pub(super) options: EmbeddedOptions,
 }
 
@@ -95,7 +98,8 @@ fn existing(path: &Path) -> Result<DeferredFile, redb::Error> {
     Ok(DeferredFile::new(file)?)
 }
 
-/// Applies the log of a store that was not closed. If the log is damaged, nothing is changed.
+/// Applies the log of a store that was not closed. If the log is damaged, nothing is changed. On a full
+/// disk, an existing store is opened, too: what finds no space is in memory until there is space.
 fn recover(
     mut prepared: PreparedFile,
     file: DeferredFile,
@@ -104,7 +108,10 @@ fn recover(
     progress: impl Fn(f64),
 ) -> Result<Opened, redb::Error> {
     let last_commit = prepared.last_commit;
-    if let Some(place) = prepared.log() {
+    if file.is_new() {
+        check_ended(&*log, last_commit).map_err(error_of)?;
+        file.settle_new()?;
+    } else if let Some(place) = prepared.log() {
         let mut recovery = Recovery::begin(&*log, place, last_commit).map_err(error_of)?;
         file.settle()?;
         if let Some(truncated) = recovery.truncated() {
@@ -112,29 +119,20 @@ fn recover(
         }
         let begun = Instant::now();
         prepared.last_commit = replay(&prepared.database, &mut recovery, last_commit, progress)?;
-        check_written(&file)?;
         let took = begun.elapsed();
         tracing::info!("the store was not closed; its write-ahead log was applied in {took:?}");
     } else {
         check_ended(&*log, last_commit).map_err(error_of)?;
         file.settle()?;
-        check_written(&file)?;
     }
-    // The log has ended, and redb has its commits. A crash may have left its files.
-    if let Err(error) = log.remove() {
+    let has_recovered_log = file.missing_bytes().is_some();
+    if !has_recovered_log && let Err(error) = log.remove() {
+        // The log has ended, and redb has its commits. A crash may have left its files.
         tracing::warn!("the files of the write-ahead log cannot be removed: {error}");
     }
-    Ok(prepared.opened(file, log, options))
-}
-
-/// Checks that an existing store was written completely. If the disk is full, nothing is lost.
-fn check_written(file: &DeferredFile) -> io::Result<()> {
-    file.check_written().map_err(|error| {
-        let message = format!(
-            "{error}; nothing is lost, and `phyllo get`, `export`, `check` and `backup` can read \
-             the store meanwhile"
-        );
-        io::Error::new(error.kind(), message)
+    Ok(Opened {
+        has_recovered_log,
+        ..prepared.opened(file, log, options)
     })
 }
 
@@ -173,8 +171,7 @@ fn begin(directory: &Path, path: &Path, builder: &Builder) -> Result<Option<Made
         let _removed = fs::remove_file(&making);
         return Ok(None);
     }
-    file.settle()?;
-    file.check_written()?;
+    file.settle_new()?;
     Ok(Some((prepared, file)))
 }
 
@@ -234,6 +231,7 @@ pub(super) fn on_backend(backend: impl StorageBackend) -> Result<Opened> {
             last_commit: prepared.last_commit,
             log: None,
             file: None,
+            has_recovered_log: false,
             options: EmbeddedOptions::default(),
         })
     })
@@ -266,8 +264,26 @@ impl PreparedFile {
             last_commit: self.last_commit,
             log: Some(log),
             file: Some(file),
+            has_recovered_log: false,
             options,
         }
+    }
+}
+
+impl Opened {
+    /// Checks that the store in `directory` was written completely. If the disk is full, nothing is lost.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: the disk is full.
+    pub(super) fn check_written(&self, directory: &Path) -> Result<()> {
+        let written = self
+            .file
+            .as_ref()
+            .map_or(Ok(()), DeferredFile::check_written);
+        written.map_err(|error| {
+            let why = format!("{error}; nothing is lost");
+            unavailable(&directory.join(FILE_NAME).display().to_string(), &why)
+        })
     }
 }
 

@@ -68,41 +68,38 @@ impl<'p> Binder<'p> {
                     .push(ResponseStep::FoundText { lookup, position });
                 Ok(())
             }
-            Field::DocumentNow(below) => match self.document_now(given)? {
-                Some(document) => {
-                    let root = Cow::Borrowed(Path::root());
-                    self.document_at(document, root, below)
-                }
-                None => {
+            Field::DocumentNow(below) => {
+                let Some(document) = document_now(given)? else {
                     self.text(b"null");
-                    Ok(())
-                }
-            },
+                    return Ok(());
+                };
+                self.document_at(document, Cow::Borrowed(Path::root()), below)
+            }
             field => self.field_of_element(scope, field),
         }
     }
+}
 
-    /// The document that a part was removed from, or that a change is of. None if there is none.
-    ///
-    /// # Errors
-    /// As [`DocumentKey::new`].
-    fn document_now(&self, given: Given<'p>) -> Result<Option<Cow<'p, DocumentKey>>> {
-        match given {
-            Given::Outcome(Outcome::Deletion(deletion)) => {
-                let part = (!deletion.is_of_whole()).then_some(&*deletion.document);
-                Ok(part.map(Cow::Borrowed))
-            }
-            // Whole documents are taken.
-            Given::Outcome(Outcome::Taken(_)) => Ok(None),
-            Given::Change(change) => {
-                let change = logged(change);
-                let id = change.id.clone();
-                let document = id.map(|id| DocumentKey::new(&*change.collection, id));
-                document
-                    .map(|document| document.map(Cow::Owned))
-                    .transpose()
-            }
-            Given::Outcome(_) => Err(mismatch()),
+/// The document that a part was removed from, or that a change is of. None if there is none.
+///
+/// # Errors
+/// As [`DocumentKey::new`].
+fn document_now(given: Given<'_>) -> Result<Option<Cow<'_, DocumentKey>>> {
+    match given {
+        Given::Outcome(Outcome::Deletion(deletion)) => {
+            let part = (!deletion.is_of_whole()).then_some(&*deletion.document);
+            Ok(part.map(Cow::Borrowed))
         }
+        // Whole documents are taken.
+        Given::Outcome(Outcome::Taken(_)) => Ok(None),
+        Given::Change(change) => {
+            let change = logged(change);
+            let id = change.id.clone();
+            let document = id.map(|id| DocumentKey::new(&*change.collection, id));
+            document
+                .map(|document| document.map(Cow::Owned))
+                .transpose()
+        }
+        Given::Outcome(_) => Err(mismatch()),
     }
 }

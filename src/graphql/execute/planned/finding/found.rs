@@ -41,7 +41,6 @@ impl Found<'_> {
     /// The number of elements.
     pub(crate) fn count(&self) -> usize {
         match self {
-            Self::Root => 1,
             Self::Page(page) => page.documents.len(),
             Self::Selected(selection) => selection.nodes().len(),
             Self::Children(found) => found.page.len(),
@@ -49,7 +48,7 @@ impl Found<'_> {
             Self::Collections(found) => found.len(),
             Self::Indexes(found) => found.len(),
             Self::Given(Given::Outcome(Outcome::Taken(taken))) => taken.len(),
-            Self::Given(_) => 1,
+            Self::Root | Self::Given(_) => 1,
             Self::Updates(updates) => updates.len(),
             Self::Length(_) | Self::Text(_) | Self::Json(_) | Self::Nothing => 0,
         }

@@ -3,12 +3,12 @@
 
 use tokio::sync::watch;
 
-use super::tables::fault;
+use super::super::tables::fault;
 use crate::error::{Error, ErrorKind, Result};
 
 /// A shared handle to the state.
 #[derive(Clone)]
-pub(super) struct Progress(watch::Sender<ProgressState>);
+pub(crate) struct Progress(watch::Sender<ProgressState>);
 
 #[derive(Clone)]
 struct ProgressState {
@@ -17,33 +17,33 @@ struct ProgressState {
 }
 
 impl Progress {
-    pub(super) fn new(synced: u64) -> Self {
+    pub(crate) fn new(synced: u64) -> Self {
         let failure = None;
         Self(watch::Sender::new(ProgressState { synced, failure }))
     }
 
     /// Fails if the store has failed.
-    pub(super) fn check(&self) -> Result<()> {
+    pub(crate) fn check(&self) -> Result<()> {
         match &self.0.borrow().failure {
             Some(failure) => Err(failure.clone()),
             None => Ok(()),
         }
     }
 
-    pub(super) fn is_synced(&self, commit: u64) -> bool {
+    pub(crate) fn is_synced(&self, commit: u64) -> bool {
         self.0.borrow().synced >= commit
     }
 
     /// Records that the commits up to this number are synced and published. The sync thread and the
     /// reclaim thread call it after they release the write lock, so an earlier commit may be
     /// recorded after a later one.
-    pub(super) fn advance(&self, commit: u64) {
+    pub(crate) fn advance(&self, commit: u64) {
         self.0
             .send_modify(|state| state.synced = state.synced.max(commit));
     }
 
     /// Waits until the commit is synced.
-    pub(super) async fn reaches(&self, commit: u64) -> Result<()> {
+    pub(crate) async fn reaches(&self, commit: u64) -> Result<()> {
         let mut progress = self.0.subscribe();
         let settled = progress
             .wait_for(|state| state.synced >= commit || state.failure.is_some())
@@ -56,7 +56,7 @@ impl Progress {
     }
 
     /// Fails the store permanently because of a fault.
-    pub(super) fn fail(&self, detail: &str) -> Error {
+    pub(crate) fn fail(&self, detail: &str) -> Error {
         self.end(Error::unavailable(
             "the store has failed and rejects all requests until it is reopened",
             detail,
@@ -64,7 +64,7 @@ impl Progress {
     }
 
     /// Fails the store permanently because it is closed and its sync thread has ended.
-    pub(super) fn close(&self) {
+    pub(crate) fn close(&self) {
         self.end(Error::new(ErrorKind::Unavailable, "the store is closed"));
     }
 
@@ -77,7 +77,7 @@ impl Progress {
 
     /// Converts a redb error. redb stops working after an I/O error, so such an error fails the
     /// store permanently.
-    pub(super) fn fault(&self, error: impl Into<redb::Error>) -> Error {
+    pub(crate) fn fault(&self, error: impl Into<redb::Error>) -> Error {
         match error.into() {
             error @ (redb::Error::Io(_)
             | redb::Error::PreviousIo
@@ -87,7 +87,7 @@ impl Progress {
     }
 
     /// Waits until the store has failed.
-    pub(super) async fn failed(&self) -> Error {
+    pub(crate) async fn failed(&self) -> Error {
         let mut progress = self.0.subscribe();
         let failed = progress.wait_for(|state| state.failure.is_some()).await;
         let failure = failed.ok().and_then(|state| state.failure.clone());

@@ -1,30 +1,15 @@
-//! The types of the schema, parsed from its text, because the registry of `async_graphql` is
-//! private.
+//! The types of a schema, in a form in which validation looks them up. They are made from the registry
+//! of the library, which has types as texts.
 
 use std::collections::{HashMap, HashSet};
 
 use async_graphql::Name;
-use async_graphql::parser::parse_schema;
-use async_graphql::parser::types::{
-    BaseType, FieldDefinition, InputValueDefinition, InterfaceType, ObjectType, OperationType,
-    ServiceDocument, Type, TypeDefinition, TypeKind, TypeSystemDefinition,
-};
+use async_graphql::indexmap::{IndexMap, IndexSet};
+use async_graphql::parser::types::{BaseType, OperationType, Type};
+use async_graphql::registry::{MetaField, MetaInputValue, MetaType, Registry};
 
-use super::inputs::Inputs;
+use super::inputs::{Inputs, parsed};
 use crate::graphql::schema::entities::ENTITIES;
-
-/// The introspection types (GraphQL specification, 4.2): the fields that have arguments or return
-/// other types.
-const INTROSPECTION: &str = "
-type __Schema { types: [__Type!]! queryType: __Type! mutationType: __Type subscriptionType: __Type
-    directives: [__Directive!]! }
-type __Type { fields(includeDeprecated: Boolean! = false): [__Field!] interfaces: [__Type!]
-    possibleTypes: [__Type!] enumValues(includeDeprecated: Boolean! = false): [__EnumValue!]
-    inputFields(includeDeprecated: Boolean! = false): [__InputValue!] ofType: __Type }
-type __Field { args(includeDeprecated: Boolean! = false): [__InputValue!]! type: __Type! }
-type __InputValue { type: __Type! }
-type __EnumValue { name: String! }
-type __Directive { args(includeDeprecated: Boolean! = false): [__InputValue!]! }";
 
 /// The cost of one `_entities` field, in fields. Each has its own copy of the representations.
 const ENTITIES_FIELDS: usize = 1_000;
@@ -106,31 +91,35 @@ impl TypeLists {
 }
 
 impl Types {
-    /// The types of the schema with this text.
-    pub(crate) fn of(sdl: &str) -> Self {
+    /// The types of the schema with this registry.
+    pub(crate) fn of(registry: &Registry) -> Self {
         let mut types = Self {
             fields: HashMap::new(),
             directives: HashMap::new(),
-            inputs: Inputs::default(),
+            inputs: Inputs::of(registry),
             enums: HashMap::new(),
             objects: HashSet::new(),
             abstracts: HashSet::new(),
-            names: HashSet::new(),
+            names: registry.types.keys().cloned().collect(),
             lists: HashMap::from([(ENTITIES, ENTITIES_FIELDS)]),
             all: TypeLists::default(),
             most: TypeLists::default(),
             directive_arguments: 0,
         };
-        let built_in = ["Boolean", "Float", "ID", "Int", "String"];
-        types.names.extend(built_in.map(str::to_owned));
-        types.add(sdl);
-        types.inputs = Inputs::of(&parsed(sdl));
-        types.add(INTROSPECTION);
-        types.hold("types", types.names.len());
-        types.hold("directives", types.directives.len());
-        // The text of the schema does not contain these fields.
-        let reflection = "type Query { __schema: __Schema! __type(name: String!): __Type }";
-        types.add(reflection);
+        for ty in registry.types.values() {
+            types.add_type(ty);
+        }
+        for directive in registry.directives.values() {
+            let arguments = arguments(&directive.args);
+            types.directive_arguments += arguments.len();
+            types
+                .directives
+                .insert(Name::new(&directive.name), arguments);
+        }
+        let implemented = registry.implements.values().map(IndexSet::len);
+        types.hold("interfaces", implemented.max().unwrap_or_default());
+        types.hold("types", registry.types.len());
+        types.hold("directives", registry.directives.len());
         types
     }
 
@@ -180,9 +169,9 @@ impl Types {
         self.objects.contains(name) || self.is_abstract(name)
     }
 
-    /// Whether `of` is a type other than an introspection type and has no field with this name.
+    /// Whether `of` is a type that has no field with this name.
     pub(crate) fn lacks(&self, of: &str, name: &Name) -> bool {
-        let fields = self.fields.get(of).filter(|_| !of.starts_with("__"));
+        let fields = self.fields.get(of);
         fields.is_some_and(|fields| name != "__typename" && !fields.contains_key(name))
     }
 
@@ -212,63 +201,34 @@ impl Types {
         self.directive_arguments
     }
 
-    fn add(&mut self, sdl: &str) {
-        for definition in parsed(sdl).definitions {
-            match definition {
-                TypeSystemDefinition::Type(ty) => self.add_type(ty.node),
-                TypeSystemDefinition::Directive(directive) => {
-                    let arguments = arguments(directive.node.arguments.iter().map(|it| &it.node));
-                    self.directive_arguments += arguments.len();
-                    self.directives.insert(directive.node.name.node, arguments);
-                }
-                TypeSystemDefinition::Schema(_) => {}
-            }
-        }
-    }
-
-    fn add_type(&mut self, ty: TypeDefinition) {
-        let name = ty.name.node.to_string();
-        self.names.insert(name.clone());
+    fn add_type(&mut self, ty: &MetaType) {
+        let name = ty.name().to_owned();
         let mut lists = TypeLists::default();
-        match &ty.kind {
-            TypeKind::Object(_) => _ = self.objects.insert(name.clone()),
-            TypeKind::Interface(_) | TypeKind::Union(_) => _ = self.abstracts.insert(name.clone()),
-            TypeKind::Enum(values) => {
-                let values = values.values.iter();
-                let values = values.map(|value| value.node.value.node.clone());
-                self.enums.insert(name.clone(), values.collect());
+        match ty {
+            MetaType::Object { .. } => _ = self.objects.insert(name.clone()),
+            MetaType::Interface { possible_types, .. } | MetaType::Union { possible_types, .. } => {
+                self.abstracts.insert(name.clone());
+                self.hold("possibleTypes", possible_types.len());
             }
-            TypeKind::Scalar | TypeKind::InputObject(_) => {}
+            MetaType::Enum { enum_values, .. } => {
+                lists.enum_values = enum_values.len();
+                let values = enum_values.keys().map(Name::new).collect();
+                self.enums.insert(name.clone(), values);
+            }
+            MetaType::InputObject { input_fields, .. } => lists.input_fields = input_fields.len(),
+            MetaType::Scalar { .. } => {}
         }
-        match ty.kind {
-            TypeKind::Object(ObjectType { fields, .. })
-            | TypeKind::Interface(InterfaceType { fields, .. }) => {
-                lists.fields = fields.len();
-                for field in fields {
-                    lists.arguments += self.add_field(&name, &field.node);
-                }
-            }
-            TypeKind::Enum(values) => lists.enum_values = values.values.len(),
-            TypeKind::InputObject(object) => lists.input_fields = object.fields.len(),
-            TypeKind::Union(union) => self.hold("possibleTypes", union.members.len()),
-            TypeKind::Scalar => {}
+        if let Some(fields) = ty.fields() {
+            let fields: HashMap<Name, FieldType> = fields
+                .iter()
+                .map(|(name, field)| (Name::new(name), FieldType::of(field)))
+                .collect();
+            lists.fields = fields.len();
+            lists.arguments = fields.values().map(|field| field.arguments.len()).sum();
+            self.fields.insert(name, fields);
         }
         self.all = self.all.plus(lists);
         self.most = self.most.zip(lists, usize::max);
-    }
-
-    /// Returns the number of arguments.
-    fn add_field(&mut self, of: &str, field: &FieldDefinition) -> usize {
-        let arguments = arguments(field.arguments.iter().map(|it| &it.node));
-        let count = arguments.len();
-        let found = FieldType {
-            of: base_name(&field.ty.node.base).to_owned(),
-            ty: field.ty.node.clone(),
-            arguments,
-        };
-        let fields = self.fields.entry(of.to_owned()).or_default();
-        fields.insert(field.name.node.clone(), found);
-        count
     }
 
     fn hold(&mut self, list: &'static str, elements: usize) {
@@ -277,19 +237,26 @@ impl Types {
     }
 }
 
-fn parsed(sdl: &str) -> ServiceDocument {
-    parse_schema(sdl).expect("the text that the schema prints is GraphQL")
+impl FieldType {
+    fn of(field: &MetaField) -> Self {
+        let ty = parsed(&field.ty);
+        Self {
+            of: base_name(&ty.base).to_owned(),
+            ty,
+            arguments: arguments(&field.args),
+        }
+    }
 }
 
-fn arguments<'a>(definitions: impl Iterator<Item = &'a InputValueDefinition>) -> ArgumentTypes {
-    let argument = |definition: &InputValueDefinition| {
+fn arguments(declared: &IndexMap<String, MetaInputValue>) -> ArgumentTypes {
+    let argument = |declared: &MetaInputValue| {
         let position = InputPosition {
-            ty: definition.ty.node.clone(),
-            has_default: definition.default_value.is_some(),
+            ty: parsed(&declared.ty),
+            has_default: declared.default_value.is_some(),
         };
-        (definition.name.node.clone(), position)
+        (Name::new(&declared.name), position)
     };
-    definitions.map(argument).collect()
+    declared.values().map(argument).collect()
 }
 
 /// The name of a type without the lists around it.

@@ -14,8 +14,8 @@
 //!    transactions that wait for a number up to this one now report success. Meanwhile other
 //!    transactions execute and form the next group.
 //! 3. **Checkpoint.** From time to time, a thread writes the changes of many commits to redb in one
-//!    durable transaction (`checkpoint.rs`), while others continue on a new overlay. The views then
-//!    have a new base, and the log before it is free.
+//!    durable transaction (`checkpoint.rs`), while others continue on a new overlay (`group.rs`). The
+//!    views then have a new base, and the log before it is free.
 //!
 //! redb always has a durable state of the store, and a view has the changes since then. A store
 //! without a log syncs each group by a checkpoint. So does a store whose log has not begun in this
@@ -33,7 +33,13 @@
 //!
 //! A task that holds the write lock may wait for the [`TableWriter`], but not the other way around.
 
+pub(super) mod group;
+mod progress;
+mod room;
+
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::pin::pin;
+use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::thread::{self, JoinHandle};
@@ -44,15 +50,16 @@ use redb::{Database, ReadOnlyTable};
 use tokio::runtime::Runtime;
 use tokio::sync::{Mutex as AsyncMutex, Notify, OwnedMutexGuard, watch};
 
+use self::group::CommitGroup;
+pub(super) use self::progress::Progress;
 use super::EmbeddedOptions;
 use super::background::{BackgroundThread, lock};
 use super::deferred_file::DeferredFile;
-use super::log::{Frame, LogWriter, StoreLog};
+use super::log::StoreLog;
 use super::open::Opened;
-use super::progress::Progress;
 use super::tables::pairs::Tables;
 use super::tables::view::{Base, View};
-use super::tables::writes::{Clearing, WriteList};
+use super::tables::writes::Clearing;
 use super::tables::{Bytes, fault};
 use crate::error::Result;
 use crate::store::{EngineObserver, SnapshotCache};
@@ -109,18 +116,6 @@ pub(super) enum Woken {
     Idle,
 }
 
-/// The commits that wait for the next sync, and the state after them.
-pub(super) struct CommitGroup {
-    /// All commits so far.
-    pub(super) view: View,
-    /// Bytes of writes in the newer overlay of the view.
-    pub(super) overlay_bytes: usize,
-    /// The log, once it has begun.
-    pub(super) log: Option<Arc<LogWriter>>,
-    /// The commits, if there is a log.
-    pub(super) frame: Frame,
-}
-
 pub(super) struct Committer {
     published: ArcSwap<Published>,
     /// The number of the last published commit.
@@ -129,8 +124,9 @@ pub(super) struct Committer {
     publishing: Mutex<Arc<Base>>,
     writer: Arc<AsyncMutex<WriteLock>>,
     table_writer: Arc<AsyncMutex<TableWriter>>,
-    /// Notified when changes have been written to redb, or the store has failed or is closed.
-    written: Notify,
+    /// Notified when commits have been written to redb or to the log, the disk is full, or the store has
+    /// failed or is closed.
+    pub(super) freed: Notify,
     group: Mutex<CommitGroup>,
     pub(super) log: Option<StoreLog>,
     pub(super) progress: Progress,
@@ -143,6 +139,8 @@ pub(super) struct Committer {
     pub(super) database: Database,
     /// The file of the database, if the store can have a log.
     pub(super) file: Option<DeferredFile>,
+    /// Whether the files of the log that was recovered are still there, because the disk was full.
+    pub(super) has_recovered_log: AtomicBool,
     pub(super) options: EmbeddedOptions,
     pub(super) observer: OnceLock<Arc<dyn EngineObserver>>,
 }
@@ -155,6 +153,7 @@ impl Committer {
             last_commit,
             log,
             file,
+            has_recovered_log,
             options,
         } = opened;
         let progress = Progress::new(last_commit);
@@ -165,19 +164,17 @@ impl Committer {
         let table_writer = TableWriter {
             has_tombstones: base.has_tombstones(),
         };
+        if let Some(file) = &file {
+            file.defer_when_full();
+        }
         let committer = Arc::new(Self {
             published: ArcSwap::from_pointee(published),
             published_commits: watch::Sender::new(last_commit),
             publishing: Mutex::new(base),
             writer: Arc::new(AsyncMutex::new(WriteLock { last_commit })),
             table_writer: Arc::new(AsyncMutex::new(table_writer)),
-            written: Notify::new(),
-            group: Mutex::new(CommitGroup {
-                view,
-                overlay_bytes: 0,
-                log: None,
-                frame: Frame::new(),
-            }),
+            freed: Notify::new(),
+            group: Mutex::new(CommitGroup::new(view)),
             log,
             progress,
             wake: Mutex::new(Some(wake)),
@@ -187,6 +184,7 @@ impl Committer {
             closing: watch::Sender::new(false),
             database,
             file,
+            has_recovered_log: AtomicBool::new(has_recovered_log),
             options,
             observer: OnceLock::new(),
         });
@@ -245,6 +243,9 @@ impl Committer {
     /// Syncs all commits and stops the threads. A transaction that is still open can no longer
     /// commit.
     pub(super) fn stop(&self) {
+        if let Some(file) = &self.file {
+            file.stop_waiting();
+        }
         self.reclaimer.stop();
         self.checkpointer.stop();
         self.closing.send_replace(true);
@@ -255,7 +256,7 @@ impl Committer {
             let _ended = thread.join();
         }
         self.progress.close();
-        self.written.notify_waiters();
+        self.freed.notify_waiters();
     }
 
     pub(super) fn published(&self) -> Result<Arc<Published>> {
@@ -266,6 +267,24 @@ impl Committer {
     /// Waits for the write lock. Waiting callers get it in order.
     pub(super) async fn writer(&self) -> OwnedMutexGuard<WriteLock> {
         self.writer.clone().lock_owned().await
+    }
+
+    /// Waits for the write lock, unless the disk is full: its holder may then wait for space.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: the disk is full.
+    pub(super) async fn writer_with_space(&self) -> Result<OwnedMutexGuard<WriteLock>> {
+        let mut writer = pin!(self.writer());
+        loop {
+            // Created first, so that no notification is missed.
+            let freed = self.freed.notified();
+            self.check_space()?;
+            tokio::select! {
+                biased;
+                writer = &mut writer => return Ok(writer),
+                () = freed => {}
+            }
+        }
     }
 
     /// Waits for the write lock, in the same queue as transactions. `None` if the store is closed
@@ -301,38 +320,8 @@ impl Committer {
         self.table_writer.clone().lock_owned().await
     }
 
-    /// Waits until the overlay has room for another transaction. The caller holds the write lock.
-    pub(super) async fn room(&self) -> Result<()> {
-        loop {
-            let written = self.written.notified();
-            {
-                let group = self.group();
-                if group.overlay_bytes < self.options.overlay_bytes_max || group.log.is_none() {
-                    return Ok(());
-                }
-                if !group.view.is_frozen() {
-                    self.checkpointer.wake();
-                    return Ok(());
-                }
-            }
-            self.progress.check()?;
-            written.await;
-        }
-    }
-
     pub(super) fn group(&self) -> MutexGuard<'_, CommitGroup> {
         lock(&self.group)
-    }
-
-    /// Makes the view of a transaction the latest one, and adds its writes to the group. The caller
-    /// holds the write lock.
-    pub(super) fn commit_unsynced(&self, changed: View, last_commit: u64, writes: &WriteList) {
-        let mut group = self.group();
-        group.view.commit(changed, last_commit);
-        group.overlay_bytes += writes.bytes();
-        if group.log.is_some() {
-            group.frame.push(last_commit, writes);
-        }
     }
 
     /// Wakes the sync thread.
@@ -343,13 +332,18 @@ impl Committer {
         }
     }
 
+    /// Wakes those who wait for a checkpoint, because it cannot end.
+    pub(super) fn wake_waiting(&self) {
+        self.freed.notify_waiters();
+    }
+
     /// Fails the store permanently. redb writes nothing any more.
     pub(super) fn fail(&self, detail: &str) -> crate::error::Error {
         if let Some(file) = &self.file {
             file.block();
         }
         let error = self.progress.fail(detail);
-        self.written.notify_waiters();
+        self.freed.notify_waiters();
         error
     }
 
@@ -370,13 +364,7 @@ impl Committer {
     /// Replaces the base of all views by one that was just written.
     pub(super) fn adopt(&self, base: Base) {
         let base = Arc::new(base);
-        {
-            let mut group = self.group();
-            group.view.rebase(&base);
-            if group.view.is_durable() {
-                group.overlay_bytes = 0;
-            }
-        }
+        self.group().rebase(&base);
         {
             let mut latest = lock(&self.publishing);
             let mut view = self.published.load().view.clone();
@@ -385,7 +373,7 @@ impl Committer {
             *latest = base.clone();
         }
         self.progress.advance(base.last_commit);
-        self.written.notify_waiters();
+        self.freed.notify_waiters();
     }
 
     /// The caller has locked `publishing`.
