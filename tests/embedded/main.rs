@@ -20,6 +20,7 @@ mod process;
 mod read_only;
 mod reclaim;
 mod recorder;
+mod salvage;
 #[path = "../seed/mod.rs"]
 mod seed;
 #[path = "../skip/mod.rs"]
