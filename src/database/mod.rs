@@ -32,6 +32,7 @@ pub use changes::settings::{ChangeSettings, change_log_of_backup};
 pub use changes::size::LogSize;
 pub use check::checker::Check;
 pub use check::finding::{Finding, Severity, Summary};
+pub use copy::salvage::{SalvagedDocument, SalvagedDocuments, SalvagedSettings};
 pub use document_key::{DocumentKey, check_collection};
 pub use edit::append::append;
 pub use edit::editor::Put;

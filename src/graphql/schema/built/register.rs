@@ -4,9 +4,9 @@
 //! its types: operations are executed from plans.
 
 use async_graphql::dynamic::{
-    Directive, Enum, EnumItem, Field, FieldFuture, InputObject, InputValue, Interface,
-    InterfaceField, Object, ResolverContext, Scalar, Schema, SchemaBuilder, Subscription,
-    SubscriptionField, SubscriptionFieldFuture, Type as LibraryType, TypeRef, Union,
+    Enum, EnumItem, Field, FieldFuture, InputObject, InputValue, Interface, InterfaceField, Object,
+    ResolverContext, Scalar, Schema, SchemaBuilder, Subscription, SubscriptionField,
+    SubscriptionFieldFuture, Type as LibraryType, TypeRef, Union,
 };
 use async_graphql::parser::types::{
     BaseType, ConstDirective, EnumValueDefinition, FieldDefinition, InputValueDefinition, Type,
@@ -15,6 +15,9 @@ use async_graphql::parser::types::{
 use async_graphql::{Positioned, Value};
 use futures::stream::{self, Stream};
 
+use super::annotations::{
+    DEPRECATED, ONE_OF, SPECIFIED_BY, annotated, deprecated, has, string_argument,
+};
 use super::source::SchemaSource;
 use crate::error::{Error, Result};
 
@@ -206,192 +209,61 @@ fn no_events() -> impl Stream<Item = async_graphql::Result<Value>> {
     stream::empty()
 }
 
-const DEPRECATED: &str = "deprecated";
-const ONE_OF: &str = "oneOf";
-const SPECIFIED_BY: &str = "specifiedBy";
-
-fn has(directives: &[Positioned<ConstDirective>], name: &str) -> bool {
-    directives.iter().any(|it| it.node.name.node == name)
-}
-
-fn string_argument<'d>(
-    directives: &'d [Positioned<ConstDirective>],
-    directive: &str,
-    argument: &str,
-) -> Option<&'d str> {
-    let mut directives = directives.iter();
-    let found = directives.find(|it| it.node.name.node == directive)?;
-    match &found.node.get_argument(argument)?.node {
-        Value::String(text) => Some(text),
-        _ => None,
-    }
-}
-
-/// A definition with a description and directives.
-trait Definition {
-    fn description(&self) -> Option<&str>;
-    fn directives(&self) -> &[Positioned<ConstDirective>];
-}
-
-/// A part of the library's schema that has a description and directives.
-trait Annotated: Sized {
-    fn with_description(self, text: &str) -> Self;
-    fn with_directive(self, directive: Directive) -> Self;
-}
-
-/// A part of the library's schema that can be deprecated.
-trait Deprecatable: Sized {
-    fn with_deprecation(self, reason: Option<&str>) -> Self;
-}
-
-macro_rules! definitions {
-    ($($of:ty),*) => {$(
-        impl Definition for $of {
-            fn description(&self) -> Option<&str> {
-                self.description.as_ref().map(|text| text.node.as_str())
-            }
-
-            fn directives(&self) -> &[Positioned<ConstDirective>] {
-                &self.directives
-            }
-        }
-    )*};
-}
-
-macro_rules! annotated {
-    ($($of:ty),*) => {$(
-        impl Annotated for $of {
-            fn with_description(self, text: &str) -> Self {
-                self.description(text)
-            }
-
-            fn with_directive(self, directive: Directive) -> Self {
-                self.directive(directive)
-            }
-        }
-    )*};
-}
-
-macro_rules! deprecatable {
-    ($($of:ty),*) => {$(
-        impl Deprecatable for $of {
-            fn with_deprecation(self, reason: Option<&str>) -> Self {
-                self.deprecation(reason)
-            }
-        }
-    )*};
-}
-
-definitions!(
-    TypeDefinition,
-    FieldDefinition,
-    InputValueDefinition,
-    EnumValueDefinition
-);
-annotated!(
-    Scalar,
-    Object,
-    Interface,
-    Union,
-    Enum,
-    InputObject,
-    Field,
-    InterfaceField,
-    InputValue,
-    EnumItem
-);
-deprecatable!(
-    Field,
-    InterfaceField,
-    SubscriptionField,
-    InputValue,
-    EnumItem
-);
-
-/// Adds the description and the directives of a definition, other than those that the library keeps
-/// in its own form.
-fn annotated<T: Annotated>(of: T, definition: &impl Definition) -> T {
-    let of = match definition.description() {
-        Some(text) => of.with_description(text),
-        None => of,
-    };
-    let others = definition.directives().iter().filter(|directive| {
-        let name = directive.node.name.node.as_str();
-        ![DEPRECATED, ONE_OF, SPECIFIED_BY].contains(&name)
-    });
-    others.fold(of, |of, directive| {
-        let directive = &directive.node;
-        let invoked = Directive::new(directive.name.node.as_str());
-        let arguments = directive.arguments.iter();
-        of.with_directive(arguments.fold(invoked, |invoked, (name, value)| {
-            invoked.argument(name.node.as_str(), value.node.clone())
-        }))
-    })
-}
-
-fn deprecated<T: Deprecatable>(of: T, directives: &[Positioned<ConstDirective>]) -> T {
-    if has(directives, DEPRECATED) {
-        of.with_deprecation(string_argument(directives, DEPRECATED, "reason"))
-    } else {
-        of
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A schema with every kind of definition, in the form in which the library prints it.
-    const EVERYTHING: &str = r#"type Cat implements Named {
-	name: String!
-}
+    /// A schema with every kind of definition, in the order in which the library prints it.
+    const EVERYTHING: &str = r#"
+        type Cat implements Named {
+            name: String!
+        }
 
-"""
-Which pets.
-"""
-input Choice @oneOf {
-	kind: Kind
-	"""
-	The name.
-	"""
-	name: String @deprecated(reason: "use kind")
-}
+        """
+        Which pets.
+        """
+        input Choice @oneOf {
+            kind: Kind
+            """
+            The name.
+            """
+            name: String @deprecated(reason: "use kind")
+        }
 
-enum Kind {
-	OLD
-	"""
-	Not old.
-	"""
-	NEW @deprecated
-}
+        enum Kind {
+            OLD
+            """
+            Not old.
+            """
+            NEW @deprecated
+        }
 
-interface Named {
-	name: String!
-}
+        interface Named {
+            name: String!
+        }
 
-union Pet = Cat
+        union Pet = Cat
 
-"""
-The queries.
-"""
-type Query {
-	"""
-	A pet.
-	"""
-	pet(choice: Choice, first: Int! = 10, names: [[String!]]! = [["a"]]): [Pet]! @cost(weight: 2)
-	url: Url @deprecated(reason: "no longer")
-}
+        """
+        The queries.
+        """
+        type Query {
+            """
+            A pet.
+            """
+            pet(choice: Choice, first: Int! = 10, names: [[String!]]! = [["a"]]): [Pet]! @cost(weight: 2)
+            url: Url @deprecated(reason: "no longer")
+        }
 
-type Subscription {
-	"""
-	Pets.
-	"""
-	pets(kind: Kind = NEW): Pet @deprecated
-}
+        type Subscription {
+            """
+            Pets.
+            """
+            pets(kind: Kind = NEW): Pet @deprecated
+        }
 
-scalar Url @specifiedBy(url: "https://example.org")
-
-"#;
+        scalar Url @specifiedBy(url: "https://example.org")
+        "#;
 
     fn built(definitions: &str) -> Result<Schema> {
         let source = SchemaSource::default().extended(definitions)?;
@@ -404,7 +276,11 @@ scalar Url @specifiedBy(url: "https://example.org")
         let printed = built(EVERYTHING).expect("a schema");
         let printed = printed.sdl_with_options(options);
         let (definitions, _) = printed.split_once("\"\"\"\nMarks").expect("directives");
-        assert_eq!(definitions, EVERYTHING);
+        let lines = |text: &str| -> Vec<String> {
+            let lines = text.trim().lines();
+            lines.map(|line| line.trim().to_owned()).collect()
+        };
+        assert_eq!(lines(definitions), lines(EVERYTHING));
     }
 
     #[test]

@@ -4,12 +4,13 @@ use std::path::{Path, PathBuf};
 
 use redb::{Database, Durability, WriteTransaction};
 
-use super::super::Pairs;
-use super::tables::pairs::set_ascending;
-use super::tables::{ENGINE, LAST_COMMIT, PAIRS};
-use super::{EmbeddedOptions, open};
+use super::super::EmbeddedOptions;
+use super::super::tables::pairs::set_ascending;
+use super::super::tables::{ENGINE, LAST_COMMIT, PAIRS};
+use super::{discard, finish, make_unnamed};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{BACKUP_CACHE_BYTES, BACKUP_COMMITS_SKIPPED};
+use crate::store::Pairs;
 
 /// A directory to which a backup is being written. It contains no store until
 /// [`BackupDirectory::finish`]. Dropping it earlier removes the partial store.
@@ -31,7 +32,7 @@ impl BackupDirectory {
             cache_bytes: BACKUP_CACHE_BYTES,
             ..EmbeddedOptions::default()
         };
-        let database = open::make_unnamed(directory, options)?;
+        let database = make_unnamed(directory, options)?;
         let transaction = database.begin_write().map_err(unwritable)?;
         Ok(Self {
             directory: directory.to_owned(),
@@ -67,14 +68,14 @@ impl BackupDirectory {
             .set_durability(Durability::Immediate)
             .map_err(unwritable)?;
         transaction.commit().map_err(unwritable)?;
-        open::finish(&self.directory).map_err(unwritable)
+        finish(&self.directory).map_err(unwritable)
     }
 }
 
 impl Drop for BackupDirectory {
     fn drop(&mut self) {
         // After `finish` the file has another name.
-        open::discard(&self.directory);
+        discard(&self.directory);
     }
 }
 
