@@ -23,7 +23,8 @@ use futures::future::BoxFuture;
 use binding::bind::{bind, bind_result};
 use binding::bound::Bound;
 use finding::finder::Finder;
-use finding::rounds::{FoundPages, Rounds};
+use finding::page::FoundPages;
+use finding::rounds::Rounds;
 use given::Given;
 use write::PlanWriter;
 

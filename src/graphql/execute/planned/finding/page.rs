@@ -1,11 +1,14 @@
-//! A page of documents, and what answers the reads of its elements.
+//! Pages of documents, and what answers the reads of their elements.
 
 use std::sync::Arc;
 
+use futures::future::try_join_all;
+
+use super::finder::Finder;
 use crate::database::{BorrowedRequest, DocumentKey, ReadRequest, Value};
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graphql::context::request_budget::RequestBudget;
-use crate::graphql::execute::planned::binding::bound::{Scope, request};
+use crate::graphql::execute::planned::binding::bound::{Bound, LookupOf, ROOT, Scope, request};
 use crate::graphql::objects::documents::{FoundDocuments, PagePlan};
 use crate::graphql::objects::entry_reads::{EntryReads, EntryTexts};
 use crate::graphql::objects::page::PageBoundaries;
@@ -97,6 +100,80 @@ impl FoundPage {
                 requested.extend(reads.map(|read| request(read, document)));
             }
         }
+    }
+}
+
+/// The pages of documents of a plan, by the numbers of their lookups. None for other lookups.
+pub(crate) struct FoundPages(Vec<Option<FoundPage>>);
+
+impl FoundPages {
+    /// Finds the pages, which depend on no read.
+    ///
+    /// # Errors
+    /// The position of the field that failed, and its error, as
+    /// [`DocumentsRequest::search`](crate::graphql::objects::documents::DocumentsRequest::search).
+    pub(crate) async fn find(finder: &Finder<'_>) -> Result<Self, (usize, Error)> {
+        let bound = finder.bound;
+        // All arguments are read before the first search, so that no search is abandoned.
+        let requests = bound.lookups.iter().map(|lookup| match &lookup.of {
+            LookupOf::Documents(arguments) => {
+                let request = finder.arguments.documents(arguments);
+                request.map(Some).map_err(|error| (lookup.position, error))
+            }
+            _ => Ok(None),
+        });
+        let requests = requests.collect::<Result<Vec<_>, _>>()?;
+        let searches = bound.lookups.iter().zip(requests).map(|(lookup, request)| {
+            Box::pin(async move {
+                let Some(request) = request else {
+                    return Ok(None);
+                };
+                let request_budget = finder.request_budget;
+                let found = async {
+                    let read = finder.read()?;
+                    let found = request.search(read, request_budget, lookup.total).await?;
+                    FoundPage::new(found, finder.elements(lookup)?, request_budget)
+                };
+                let found = found.await;
+                found.map(Some).map_err(|error| (lookup.position, error))
+            })
+        });
+        let mut pages = try_join_all(searches).await?;
+        let mut next = bound.scopes[ROOT].reads.0.len();
+        for (page, lookup) in pages.iter_mut().zip(&bound.lookups) {
+            if let Some(page) = page
+                && let ElementAnswers::Reads(first) = &mut page.answers
+                && let Some(elements) = lookup.elements
+            {
+                *first = next;
+                next += page.documents.len() * bound.scopes[elements].reads.0.len();
+            }
+        }
+        Ok(Self(pages))
+    }
+
+    /// All reads that one round makes for the root and for the elements of pages.
+    pub(crate) fn requested<'r>(&'r self, bound: &'r Bound<'_>) -> Vec<BorrowedRequest<'r>> {
+        let mut requested = bound.requested();
+        for (page, lookup) in self.0.iter().zip(&bound.lookups) {
+            if let (Some(page), Some(scope)) = (page, lookup.elements) {
+                page.request(&bound.scopes[scope], &mut requested);
+            }
+        }
+        requested
+    }
+
+    /// The page that the lookup with this number found.
+    pub(crate) fn of(&self, lookup: usize) -> Option<&FoundPage> {
+        self.0[lookup].as_ref()
+    }
+
+    /// Whether all reads are of documents that are consecutive in the catalog.
+    pub(crate) fn is_in_a_row(&self, bound: &Bound<'_>) -> bool {
+        let mut pages = self.0.iter().flatten();
+        bound.scopes[ROOT].reads.0.is_empty()
+            && pages.next().is_some_and(FoundPage::is_in_a_row)
+            && pages.next().is_none()
     }
 }
 

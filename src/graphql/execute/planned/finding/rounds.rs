@@ -7,7 +7,7 @@ use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use async_graphql::dataloader::Loader;
-use futures::future::{BoxFuture, try_join_all};
+use futures::future::BoxFuture;
 use futures::stream::{self, StreamExt as _};
 
 use super::children::{AskedChildren, FoundChildren};
@@ -15,15 +15,14 @@ use super::element::Element;
 use super::finder::{Finder, ValuePlace};
 use super::found::{Found, Instance};
 use super::lists::{ListKey, LoadedList};
-use super::page::{ElementAnswers, FoundPage, parts, places};
+use super::page::{FoundPages, parts, places};
 use super::selected::{LengthOf, length, select};
 use crate::budget::turn;
 use crate::database::{
-    self, Answer, BorrowedRequest, Children, DocumentKey, Extent, Loaded, ReadRequest, children_of,
-    load,
+    self, Answer, Children, DocumentKey, Extent, Loaded, ReadRequest, children_of, load,
 };
 use crate::document::path::{Path, Place};
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::bound::{
     Bound, BoundReads, DocumentAt, Lookup, LookupOf, ROOT, ValueAt,
@@ -33,75 +32,6 @@ use crate::limits::{HELD_PER_READ, PAGES_AT_ONCE};
 
 /// What all lookups of a plan found.
 pub(crate) struct Rounds<'a>(pub(crate) Vec<Instance<'a>>);
-
-/// The pages of documents of a plan, by the numbers of their lookups. None for other lookups.
-pub(crate) struct FoundPages(Vec<Option<FoundPage>>);
-
-impl FoundPages {
-    /// Finds the pages, which depend on no read.
-    ///
-    /// # Errors
-    /// The position of the field that failed, and its error, as
-    /// [`DocumentsRequest::search`](crate::graphql::objects::documents::DocumentsRequest::search).
-    pub(crate) async fn find(finder: &Finder<'_>) -> Result<Self, (usize, Error)> {
-        let bound = finder.bound;
-        // All arguments are read before the first search, so that no search is abandoned.
-        let requests = bound.lookups.iter().map(|lookup| match &lookup.of {
-            LookupOf::Documents(arguments) => {
-                let request = finder.arguments.documents(arguments);
-                request.map(Some).map_err(|error| (lookup.position, error))
-            }
-            _ => Ok(None),
-        });
-        let requests = requests.collect::<Result<Vec<_>, _>>()?;
-        let searches = bound.lookups.iter().zip(requests).map(|(lookup, request)| {
-            Box::pin(async move {
-                let Some(request) = request else {
-                    return Ok(None);
-                };
-                let request_budget = finder.request_budget;
-                let found = async {
-                    let read = finder.read()?;
-                    let found = request.search(read, request_budget, lookup.total).await?;
-                    FoundPage::new(found, finder.elements(lookup)?, request_budget)
-                };
-                let found = found.await;
-                found.map(Some).map_err(|error| (lookup.position, error))
-            })
-        });
-        let mut pages = try_join_all(searches).await?;
-        let mut next = bound.scopes[ROOT].reads.0.len();
-        for (page, lookup) in pages.iter_mut().zip(&bound.lookups) {
-            if let Some(page) = page
-                && let ElementAnswers::Reads(first) = &mut page.answers
-                && let Some(elements) = lookup.elements
-            {
-                *first = next;
-                next += page.documents.len() * bound.scopes[elements].reads.0.len();
-            }
-        }
-        Ok(Self(pages))
-    }
-
-    /// All reads that one round makes for the root and for the elements of pages.
-    pub(crate) fn requested<'r>(&'r self, bound: &'r Bound<'_>) -> Vec<BorrowedRequest<'r>> {
-        let mut requested = bound.requested();
-        for (page, lookup) in self.0.iter().zip(&bound.lookups) {
-            if let (Some(page), Some(scope)) = (page, lookup.elements) {
-                page.request(&bound.scopes[scope], &mut requested);
-            }
-        }
-        requested
-    }
-
-    /// Whether all reads are of documents that are consecutive in the catalog.
-    pub(crate) fn is_in_a_row(&self, bound: &Bound<'_>) -> bool {
-        let mut pages = self.0.iter().flatten();
-        bound.scopes[ROOT].reads.0.is_empty()
-            && pages.next().is_some_and(FoundPage::is_in_a_row)
-            && pages.next().is_none()
-    }
-}
 
 /// The result of a lookup, before lists are loaded.
 enum LookedUp<'a> {
@@ -150,7 +80,7 @@ impl<'a> Rounds<'a> {
         for lookup in &bound.scopes[ROOT].lookups {
             let instance = rounds.0.len();
             rounds.0[ROOT].lookups.push(instance);
-            let page = pages.0[*lookup].as_ref();
+            let page = pages.of(*lookup);
             rounds.0.push(Instance {
                 around: (ROOT, 0),
                 lookup: Some(*lookup),
