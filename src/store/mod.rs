@@ -22,7 +22,7 @@ pub use attachments::Attachments;
 pub use backup::Backup;
 pub use batches::{Batches, key_after};
 pub(crate) use contract::PendingStamps;
-pub use contract::{CommitError, EngineObserver, Store, StoreLimits, Transaction};
+pub use contract::{CommitError, EngineObserver, Store, StoreLimits, Transaction, WriteWait};
 pub use embedded::{
     BackupDirectory, Embedded, EmbeddedOptions, EmbeddedReader, FILE_NAME, LOG_NAMES, LogFiles,
     LostKeys, Salvage,

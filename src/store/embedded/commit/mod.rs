@@ -34,6 +34,7 @@
 //! A task that holds the write lock may wait for the [`TableWriter`], but not the other way around.
 
 pub(super) mod group;
+mod pace;
 mod progress;
 mod room;
 
@@ -43,7 +44,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use redb::{Database, ReadOnlyTable};
@@ -51,6 +52,7 @@ use tokio::runtime::Runtime;
 use tokio::sync::{Mutex as AsyncMutex, Notify, OwnedMutexGuard, watch};
 
 use self::group::CommitGroup;
+use self::pace::NextBegin;
 pub(super) use self::progress::Progress;
 use super::EmbeddedOptions;
 use super::background::{BackgroundThread, lock};
@@ -128,6 +130,10 @@ pub(super) struct Committer {
     /// failed or is closed.
     pub(super) freed: Notify,
     group: Mutex<CommitGroup>,
+    /// Whether writers are delayed.
+    is_paced: AtomicBool,
+    /// When the next delayed writer begins. Locked by the first one that waits.
+    next_begin: AsyncMutex<NextBegin>,
     pub(super) log: Option<StoreLog>,
     pub(super) progress: Progress,
     wake: Mutex<Option<Sender<()>>>,
@@ -175,6 +181,8 @@ impl Committer {
             table_writer: Arc::new(AsyncMutex::new(table_writer)),
             freed: Notify::new(),
             group: Mutex::new(CommitGroup::new(view)),
+            is_paced: AtomicBool::new(false),
+            next_begin: AsyncMutex::new(NextBegin::new(Instant::now())),
             log,
             progress,
             wake: Mutex::new(Some(wake)),
@@ -364,7 +372,11 @@ impl Committer {
     /// Replaces the base of all views by one that was just written.
     pub(super) fn adopt(&self, base: Base) {
         let base = Arc::new(base);
-        self.group().rebase(&base);
+        {
+            let mut group = self.group();
+            group.rebase(&base);
+            self.set_paced(&group);
+        }
         {
             let mut latest = lock(&self.publishing);
             let mut view = self.published.load().view.clone();
