@@ -23,6 +23,7 @@ mod recorder;
 mod salvage;
 #[path = "../seed/mod.rs"]
 mod seed;
+mod sessions;
 #[path = "../skip/mod.rs"]
 mod skip;
 mod sync;

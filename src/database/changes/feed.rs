@@ -27,6 +27,7 @@ use tokio::time::sleep;
 use self::patch_reader::LoggedPatches;
 use self::patch_window::{ChangePatch, PatchWindow};
 use super::cursor::{ChangeCursor, ChangePosition};
+use super::history::Histories;
 use super::interest::{Interest, Subscribers};
 use super::read::{LoggedCommit, Start, read_commits};
 use super::settings::{ChangeSettings, horizon_of};
@@ -125,7 +126,7 @@ pub struct ChangeFollower {
     feed: ChangeFeed,
     number: u64,
     interest: Interest,
-    history: String,
+    histories: Histories,
     position: ChangePosition,
     signal: Arc<Signal>,
     /// Commits that were taken but not yet returned in full.
@@ -171,8 +172,9 @@ impl ChangeFeed {
         let settings = ChangeSettings::read(&*snapshot).await?;
         let settings = settings.filter(ChangeSettings::is_on);
         let settings = settings.ok_or_else(log_is_off)?;
+        let histories = Histories::of(settings, &*snapshot);
         if let FollowFrom::Cursor(after) = &from {
-            if after.history != settings.history {
+            if after.history != histories.name(after.position.version) {
                 return Err(other_history());
             }
             if after.position.version > snapshot.version().await? {
@@ -185,7 +187,7 @@ impl ChangeFeed {
             feed: self.clone(),
             number,
             interest,
-            history: settings.history,
+            histories,
             position: ChangePosition::after(Version([0; 10])),
             signal,
             taken: TakenCommits::default(),
@@ -458,7 +460,7 @@ impl ChangeFollower {
                         self.patches.of(&commit, taken, number, &self.interest)
                     },
                     cursor: ChangeCursor {
-                        history: self.history.clone(),
+                        history: self.histories.name(self.position.version),
                         position: self.position,
                     },
                     commit,
