@@ -354,6 +354,8 @@ pub const CHANGE_PLACES_MAX: usize = 64;
 pub const CHANGE_RETENTION_OF_NEW_STORES: Duration = Duration::from_secs(3_600);
 /// Bytes of a transaction that are kept free for the keys of its entry in the change log.
 pub const CHANGE_TRANSACTION_BYTES_SPARE: usize = 16 << 10;
+/// Sessions of the embedded engine that are recorded. Cursors of commits of older ones are rejected.
+pub const SESSIONS_MAX: u64 = 10_000;
 /// Headers of one shard of the change log that one transaction removes.
 pub const CHANGES_EXPIRED_AT_ONCE: usize = 1_000;
 /// Interval at which a server removes expired entries of the change log, and measures the log.

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{
-    Attachments, Batch, CommitError, MultiRange, RangeRead, Read, SnapshotCache, Transaction,
+    Attachments, Batch, CommitError, MultiRange, RangeRead, Read, Sessions, SnapshotCache,
+    Transaction,
 };
 use crate::budget::{Budget, Share};
 use crate::error::Result;
@@ -114,6 +115,10 @@ impl Read for MeteredRead {
         self.inner.version().await
     }
 
+    fn sessions(&self) -> Option<&Sessions> {
+        self.inner.sessions()
+    }
+
     fn is_remote(&self) -> bool {
         self.inner.is_remote()
     }
@@ -145,6 +150,10 @@ impl Read for MeteredSnapshotReads {
         self.0.without_conflict().version().await
     }
 
+    fn sessions(&self) -> Option<&Sessions> {
+        self.0.sessions()
+    }
+
     fn is_remote(&self) -> bool {
         self.0.is_remote()
     }
@@ -170,6 +179,10 @@ impl Read for MeteredTransaction {
 
     async fn version(&self) -> Result<Version> {
         self.inner.version().await
+    }
+
+    fn sessions(&self) -> Option<&Sessions> {
+        self.inner.sessions()
     }
 
     fn is_remote(&self) -> bool {

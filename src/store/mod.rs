@@ -31,7 +31,7 @@ pub use metered::{MeteredRead, MeteredTransaction};
 pub use multi_range::{Batch, MultiRange, RoundBatch};
 pub use observed::{Observed, Operations, TRACES};
 pub use pairs::Pairs;
-pub use read::{RangeRead, Read, SnapshotCache};
+pub use read::{RangeRead, Read, Sessions, SnapshotCache};
 pub use transact::{Decision, TransactionResult, transact};
 pub use yield_every::offload_if_large;
 

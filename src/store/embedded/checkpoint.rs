@@ -271,6 +271,7 @@ impl Committer {
         } else {
             drop(engine);
         }
+        self.session.record(&transaction).map_err(fault)?;
         transaction.commit().map_err(fault)
     }
 

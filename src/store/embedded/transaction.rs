@@ -16,7 +16,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 use crate::limits::{CLEARED_PAIRS_AT_ONCE, WRITTEN_BYTES_AT_ONCE};
 use crate::store::{
-    Attachments, Batch, CommitError, MultiRange, PendingStamps, RangeRead, Read, Transaction,
+    Attachments, Batch, CommitError, MultiRange, PendingStamps, RangeRead, Read, Sessions, Transaction,
     WriteWait, key_after,
 };
 
@@ -302,6 +302,10 @@ impl EmbeddedTransaction {
 
 #[async_trait]
 impl Read for EmbeddedTransaction {
+    fn sessions(&self) -> Option<&Sessions> {
+        Some(&self.committer.sessions)
+    }
+
     async fn version(&self) -> Result<Version> {
         Ok(version(self.base))
     }

@@ -59,12 +59,13 @@ use super::background::{BackgroundThread, lock};
 use super::deferred_file::DeferredFile;
 use super::log::StoreLog;
 use super::open::Opened;
+use super::open::sessions::{CurrentSession, sessions};
 use super::tables::pairs::Tables;
 use super::tables::view::{Base, View};
 use super::tables::writes::Clearing;
 use super::tables::{Bytes, fault};
 use crate::error::Result;
-use crate::store::{EngineObserver, SnapshotCache};
+use crate::store::{EngineObserver, Sessions, SnapshotCache};
 
 /// After this time without a commit, a checkpoint is made, so that reads need no overlay, and the
 /// next opening has nothing to replay.
@@ -75,14 +76,16 @@ pub(super) struct Published {
     view: View,
     pub(super) progress: Progress,
     pub(super) cache: SnapshotCache,
+    pub(super) sessions: Sessions,
 }
 
 impl Published {
     /// A view that is synced.
-    pub(super) fn new(view: View, progress: Progress) -> Self {
+    pub(super) fn new(view: View, progress: Progress, sessions: Sessions) -> Self {
         Self {
             view,
             progress,
+            sessions,
             cache: SnapshotCache::default(),
         }
     }
@@ -147,6 +150,9 @@ pub(super) struct Committer {
     pub(super) file: Option<DeferredFile>,
     /// Whether the files of the log that was recovered are still there, because the disk was full.
     pub(super) has_recovered_log: AtomicBool,
+    pub(super) session: CurrentSession,
+    /// All sessions of the store, with that of this process.
+    pub(super) sessions: Sessions,
     pub(super) options: EmbeddedOptions,
     pub(super) observer: OnceLock<Arc<dyn EngineObserver>>,
 }
@@ -166,7 +172,9 @@ impl Committer {
         let (wake, woken) = channel();
         let base = Arc::new(Base::open(&database, last_commit)?);
         let view = View::new(base.clone());
-        let published = Published::new(view.clone(), progress.clone());
+        let session = CurrentSession::after(last_commit);
+        let sessions = sessions(&database, Some(&session)).map_err(fault)?;
+        let published = Published::new(view.clone(), progress.clone(), sessions.clone());
         let table_writer = TableWriter {
             has_tombstones: base.has_tombstones(),
         };
@@ -193,6 +201,8 @@ impl Committer {
             database,
             file,
             has_recovered_log: AtomicBool::new(has_recovered_log),
+            session,
+            sessions,
             options,
             observer: OnceLock::new(),
         });
@@ -391,7 +401,7 @@ impl Committer {
     /// The caller has locked `publishing`.
     fn store_published(&self, view: View) {
         let last_commit = view.last_commit;
-        let published = Published::new(view, self.progress.clone());
+        let published = Published::new(view, self.progress.clone(), self.sessions.clone());
         self.published.store(Arc::new(published));
         self.published_commits.send_replace(last_commit);
     }
