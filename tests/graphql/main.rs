@@ -31,6 +31,7 @@ mod direct_lists;
 mod dropping;
 mod entities;
 mod errors;
+mod every_field;
 mod exactness;
 mod extensions;
 mod finding;
