@@ -36,6 +36,8 @@ mod names;
 mod new_stores;
 #[path = "cli/permissions.rs"]
 mod permissions;
+#[path = "cli/salvage.rs"]
+mod salvage;
 #[path = "cli/sample.rs"]
 mod sample;
 #[path = "cli/update.rs"]

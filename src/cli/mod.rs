@@ -55,6 +55,9 @@ async fn dispatch(arguments: CommandArguments) -> Done {
             terminal::interrupt::or(operate::backup::run(store, backup)).await
         }
         Command::Compact => operate::compact::run(store).await,
+        Command::Salvage(salvage) => {
+            terminal::interrupt::or(operate::salvage::run(store, salvage)).await
+        }
         Command::Copy(copy) => terminal::interrupt::or(operate::copy::run(copy)).await,
         Command::Update(update) => write::update::run(store, *update).await,
         Command::Delete(delete) => write::delete::run(store, delete).await,

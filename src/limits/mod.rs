@@ -116,8 +116,6 @@ pub const READS_AHEAD_MAX: usize = 1_000;
 pub const LOOKUPS_COMPARED_MAX: usize = 100;
 /// Bytes of a place that are copied in one step of work.
 pub const COPIED_BYTES_PER_STEP: u64 = 256;
-/// Reads that are compared with a path in one step of work.
-pub const COMPARED_READS_PER_STEP: u64 = 16;
 /// Bytes of a regular expression in a JSONPath query.
 pub const REGEXP_BYTES_MAX: usize = 4 << 10;
 /// Open parentheses at one place of a regular expression.
@@ -187,9 +185,6 @@ pub const SORTED_IDS_MAX: usize = 100_000;
 pub const PROBE_ENTRIES: usize = 128;
 /// Bytes of memory per field of a response while it is built. The largest measured value is 340.
 pub const HELD_PER_FIELD: usize = 384;
-/// Bytes of memory per resolver that waits for a read, including the futures above it. 8 KB were
-/// measured for a resolver below `children`.
-pub const HELD_PER_LOAD: usize = 8 << 10;
 /// Bytes of memory per read of a part of a document: the request, its ranges and its answer.
 pub const HELD_PER_READ: usize = 1 << 10;
 /// The most paths that one `aggregate` groups by, and of which it computes aggregates.

@@ -85,7 +85,10 @@ fn routes(
             schema.layer((http::methods::compression(), admission.clone())),
         )
         .route("/metrics", metrics.layer(admission))
-        .merge(observe::health::routes(database))
+        .merge(observe::health::routes(
+            database,
+            options.access.is_read_only(),
+        ))
         .merge(http::page::routes());
     let router = more.into_iter().fold(router, |router, (path, methods)| {
         router.route(path, http::methods::layered(methods, options))

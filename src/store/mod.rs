@@ -25,6 +25,7 @@ pub(crate) use contract::PendingStamps;
 pub use contract::{CommitError, EngineObserver, Store, StoreLimits, Transaction};
 pub use embedded::{
     BackupDirectory, Embedded, EmbeddedOptions, EmbeddedReader, FILE_NAME, LOG_NAMES, LogFiles,
+    LostKeys, Salvage,
 };
 pub use metered::{MeteredRead, MeteredTransaction};
 pub use multi_range::{Batch, MultiRange, RoundBatch};

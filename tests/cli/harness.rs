@@ -132,7 +132,7 @@ impl Store {
     }
 
     /// Creates indexes of the collection `D`. No server may hold the store.
-    fn create_indexes(&self, indexes: &[(&str, &str, bool)]) {
+    pub(crate) fn create_indexes(&self, indexes: &[(&str, &str, bool)]) {
         let runtime = tokio::runtime::Runtime::new().expect("threads");
         runtime.block_on(async {
             let graphql = GraphQl::new(open(&self.path).await);

@@ -22,6 +22,7 @@ mod read_only;
 mod reclaim;
 mod recorder;
 mod room;
+mod salvage;
 #[path = "../seed/mod.rs"]
 mod seed;
 #[path = "../skip/mod.rs"]

@@ -79,6 +79,7 @@ pub(crate) enum Command {
     Adopt(Adopt),
     Copy(Copy),
     Backup(BackupArguments),
+    Salvage(SalvageArguments),
     /// Make the file of a store as small as its data
     ///
     /// The space of deleted documents is used again for new ones, but a file does not become smaller
@@ -342,6 +343,29 @@ pub(crate) struct BackupArguments {
     /// The directory to write to; it is created if needed and must not contain a store
     #[arg(value_name = "DIR", value_parser = location::file_path())]
     pub(crate) directory: PathBuf,
+}
+
+/// Export what is whole of a damaged store
+///
+/// The store's files are only read. No server or other command may have the store open meanwhile. Pages of
+/// `phyllo.redb` whose checksum is wrong are left out. The commits of the log are applied up to the first
+/// one that is damaged or missing. The command says what is damaged, and which documents are lost, and
+/// writes all documents that are whole, in the state after the last intact commit.
+///
+/// The directory then has a file for each collection, which `phyllo import` takes, and the file
+/// indexes.ndjson if there are indexes: each line is a GraphQL request that creates one. While the command
+/// runs, the directory also needs space for a copy of the store.
+///
+/// If anything is damaged, the exit code is 1.
+#[derive(Debug, Args)]
+#[command(after_help = "\
+Examples:
+  phyllo salvage --store ./damaged --to ./salvaged
+  phyllo import --store ./new --collection orders ./salvaged/1-orders.ndjson")]
+pub(crate) struct SalvageArguments {
+    /// The directory to write to; it is created if needed and must be empty
+    #[arg(long, value_name = "DIR", value_parser = location::file_path())]
+    pub(crate) to: PathBuf,
 }
 
 #[derive(Debug, Args)]

@@ -183,7 +183,7 @@ pub(super) async fn open_unless_held(
 ///
 /// # Errors
 /// As [`Database::open`].
-pub(super) async fn open_database(store: Arc<dyn Store>, retention: Duration) -> Result<Database> {
+pub(crate) async fn open_database(store: Arc<dyn Store>, retention: Duration) -> Result<Database> {
     let deadline = Instant::now() + OPEN_TIME_MAX;
     Database::open_or_create(store, retention, deadline).await
 }
@@ -252,7 +252,7 @@ pub(super) fn is_missing(directory: &Path) -> bool {
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: it is a file, or anything else that is not a directory.
-pub(super) fn check_directory(place: &Path) -> Result<()> {
+pub(crate) fn check_directory(place: &Path) -> Result<()> {
     let Ok(found) = fs::metadata(place) else {
         return Ok(());
     };
@@ -282,7 +282,7 @@ pub(super) fn check_directory(place: &Path) -> Result<()> {
 }
 
 /// The error of a command that needs a store.
-pub(super) fn no_store(place: &dyn std::fmt::Display) -> Error {
+pub(crate) fn no_store(place: &dyn std::fmt::Display) -> Error {
     Error::new(
         ErrorKind::NotFound,
         format!(

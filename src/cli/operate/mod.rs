@@ -4,5 +4,6 @@ pub(crate) mod backup;
 pub(crate) mod check;
 pub(crate) mod compact;
 pub(crate) mod copy;
+pub(crate) mod salvage;
 pub(crate) mod schema;
 pub(crate) mod serve;

@@ -82,7 +82,7 @@ async fn write_all(mut documents: ExportedDocuments, mut output: Output<impl Wri
     Ok(())
 }
 
-fn write_line(line: &mut Vec<u8>, document: &Scanned) {
+pub(crate) fn write_line(line: &mut Vec<u8>, document: &Scanned) {
     line.clear();
     line.extend_from_slice(b"{\"id\":");
     write_string(line, &document.id.to_string());

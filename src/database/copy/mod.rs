@@ -11,6 +11,7 @@
 pub(crate) mod batch;
 pub(crate) mod digest;
 pub(crate) mod overlap;
+pub(crate) mod salvage;
 pub(crate) mod walk;
 
 use std::sync::Arc;

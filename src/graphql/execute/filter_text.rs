@@ -41,7 +41,7 @@ pub async fn read_filter(json: &str) -> Result<filter::Filter> {
     let given = GivenVariables::read(&mut Reader::new(text, usize::MAX), &body, &to_error)?;
     let bounds = Bounds::DEFAULT;
     let inputs = SCHEMA.types().inputs();
-    let mut variables = coerce(&[definition()], &given, inputs, &bounds, false)?.values;
+    let mut variables = coerce(&[definition()], &given, inputs, &bounds)?.values;
     let value = variables.remove(&Name::new(VARIABLE));
     let filter = FilterInput::parse(value).map_err(|error| {
         let error = error.into_server_error(async_graphql::Pos::default());

@@ -4,10 +4,8 @@ use std::sync::Arc;
 
 use async_graphql::parser::types::ExecutableDocument;
 
-use super::normalize::ready;
 use crate::database::IdempotencyKey;
 use crate::error::Result;
-use crate::graphql::context::session::Session;
 use crate::graphql::prepare::plan::Plan;
 use crate::graphql::prepare::prepared_query::{PreparedQuery, select};
 use crate::graphql::request::body::Request;
@@ -24,38 +22,17 @@ pub(crate) struct Operation {
     /// The schema that the document is valid against.
     pub(crate) schema: Arc<ServedSchema>,
     pub(crate) document: Arc<ExecutableDocument>,
-    /// The plan, if the operation has one.
-    pub(crate) plan: Option<Arc<Plan>>,
+    pub(crate) plan: Arc<Plan>,
     pub(crate) name: Option<String>,
     pub(crate) variables: Coerced,
     pub(crate) once_only: Option<Arc<IdempotencyKey>>,
-}
-
-impl Operation {
-    /// Prepares the operation for the general executor.
-    pub(crate) fn ready(mut self) -> Self {
-        self.variables.make_values();
-        let variables = &self.variables.values;
-        self.document = ready(self.document, self.name.as_deref(), variables);
-        self
-    }
-
-    /// The request to a schema that executes the operation.
-    pub(crate) fn request(self, session: Session) -> async_graphql::Request {
-        let mut request = async_graphql::Request::new("").variables(self.variables.values);
-        request.set_parsed_query((*self.document).clone());
-        if let Some(name) = self.name {
-            request = request.operation_name(name);
-        }
-        request.data(session)
-    }
 }
 
 /// A subscription between two executions. It takes less memory than an [`Operation`].
 pub(crate) struct IdleOperation {
     schema: Arc<ServedSchema>,
     document: Arc<ExecutableDocument>,
-    plan: Option<Arc<Plan>>,
+    plan: Arc<Plan>,
     name: Option<Box<str>>,
     variables: IdleVariables,
 }
@@ -94,16 +71,15 @@ pub(crate) async fn coerced(
     prepared: &Arc<PreparedQuery>,
     request: &Request,
     bounds: Bounds,
-    planned: bool,
 ) -> Result<Coerced> {
     let bytes = request.variables.text().len();
     if bytes <= JSON_BYTES_AT_ONCE {
         let name = request.operation_name.as_deref();
-        return coerced_now(prepared, name, &request.variables, &bounds, planned);
+        return coerced_now(prepared, name, &request.variables, &bounds);
     }
     let (prepared, given) = (prepared.clone(), request.variables.clone());
     let name = request.operation_name.clone();
-    let read = move || coerced_now(&prepared, name.as_deref(), &given, &bounds, planned);
+    let read = move || coerced_now(&prepared, name.as_deref(), &given, &bounds);
     offload_if_large(bytes, read).await
 }
 
@@ -112,15 +88,8 @@ fn coerced_now(
     name: Option<&str>,
     given: &GivenVariables,
     bounds: &Bounds,
-    planned: bool,
 ) -> Result<Coerced> {
     let selected = select(&prepared.document, name)?;
     let inputs = prepared.schema.types().inputs();
-    coerce(
-        &selected.variable_definitions,
-        given,
-        inputs,
-        bounds,
-        planned,
-    )
+    coerce(&selected.variable_definitions, given, inputs, bounds)
 }

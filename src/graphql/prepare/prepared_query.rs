@@ -51,12 +51,14 @@ pub(crate) struct PreparedQuery {
     pub(crate) document: Arc<ExecutableDocument>,
     /// The names of the operations that are subscriptions.
     subscriptions: Vec<Option<Name>>,
-    /// The plans, by the names of their operations. Not every operation has a plan.
+    /// The plans, by the names of their operations.
     plans: Vec<(Option<Name>, Arc<Plan>)>,
 }
 
 impl PreparedQuery {
-    fn new(mut document: ExecutableDocument, schema: Arc<ServedSchema>) -> Self {
+    /// # Errors
+    /// As [`Plan::of`].
+    fn new(mut document: ExecutableDocument, schema: Arc<ServedSchema>) -> Result<Self> {
         let mut subscriptions = Vec::new();
         let mut execute_as_query = |name: Option<&Name>, operation: &mut OperationDefinition| {
             if operation.ty == OperationType::Subscription {
@@ -72,16 +74,16 @@ impl PreparedQuery {
                 }
             }
         }
-        let plans = document.operations.iter().filter_map(|(name, operation)| {
+        let plans = document.operations.iter().map(|(name, operation)| {
             let plan = Plan::of(&document, &operation.node)?;
-            Some((name.cloned(), Arc::new(plan)))
+            Ok((name.cloned(), Arc::new(plan)))
         });
-        Self {
+        Ok(Self {
             schema,
-            plans: plans.collect(),
+            plans: plans.collect::<Result<_>>()?,
             subscriptions,
             document: Arc::new(document),
-        }
+        })
     }
 
     /// The type of the operation with this name in the document.
@@ -98,11 +100,15 @@ impl PreparedQuery {
         }
     }
 
-    /// The plan of the operation with this name in the document, if it has one.
-    pub(crate) fn plan(&self, name: Option<&str>) -> Option<Arc<Plan>> {
+    /// The plan of the operation with this name in the document.
+    ///
+    /// # Errors
+    /// `INTERNAL`: there is no such operation.
+    pub(crate) fn plan(&self, name: Option<&str>) -> Result<Arc<Plan>> {
         let mut plans = self.plans.iter();
         let named = plans.find(|(planned, _)| planned.as_deref() == name);
-        named.map(|(_, plan)| plan.clone())
+        let plan = named.map(|(_, plan)| plan.clone());
+        plan.ok_or_else(|| Error::internal("an operation has no plan"))
     }
 }
 
@@ -155,7 +161,7 @@ impl PreparedQueries {
         // Boxed, because this future is rarely needed and large.
         Box::pin(validate(&document, &schema)).await?;
         merge_root_fields(&mut document)?;
-        let document = Arc::new(PreparedQuery::new(document, schema));
+        let document = Arc::new(PreparedQuery::new(document, schema)?);
         if text.len() <= OPERATION_CACHED_BYTES_MAX {
             // The cache counts the bytes of the text. A prepared query takes some dozen times as
             // many.

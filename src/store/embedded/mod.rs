@@ -11,7 +11,6 @@
 //! thread deletes the pairs later (`reclaim.rs`).
 
 mod background;
-pub(crate) mod backup;
 mod checkpoint;
 mod commit;
 mod deferred_file;
@@ -28,13 +27,15 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-pub use backup::BackupDirectory;
 use checkpoint::GroupSync;
 use commit::{Committer, Published};
 pub use log::{LOG_NAMES, LogFiles};
 pub use open::FILE_NAME;
+pub use open::backup::BackupDirectory;
 pub use open::read_only::EmbeddedReader;
+pub use open::salvage::{LostKeys, Salvage};
 pub use options::EmbeddedOptions;
+
 use tokio::sync::watch;
 
 use self::tables::{fault, pairs, portions};

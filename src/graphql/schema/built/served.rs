@@ -13,7 +13,7 @@ use super::source::SchemaSource;
 use super::text::{printed, printed_subgraph};
 use super::types::Types;
 use crate::error::Result;
-use crate::graphql::schema::federation::SubgraphSdl;
+use crate::graphql::schema::subgraph_sdl::SubgraphSdl;
 use crate::limits::Bounds;
 
 /// A schema, built from its source. It does not change: another schema takes its place.

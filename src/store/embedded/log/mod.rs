@@ -34,6 +34,7 @@
 mod damage;
 mod ended;
 mod files;
+mod found;
 mod frame;
 mod place;
 mod record;
@@ -48,6 +49,7 @@ pub(super) use damage::Damage;
 pub(super) use ended::check_ended;
 pub(super) use files::LogDirectory;
 pub use files::{LOG_NAMES, LogFiles};
+pub(super) use found::place_in_files;
 pub(super) use place::LogPlace;
 pub(super) use record::{Commit, bytes_max};
 pub(super) use recovery::Recovery;

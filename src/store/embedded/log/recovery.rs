@@ -53,6 +53,21 @@ impl Recovery {
         place: LogPlace,
         last_commit: u64,
     ) -> Result<Self, Damage> {
+        match Self::up_to_damage(files, place, last_commit)? {
+            (recovery, None) => Ok(recovery),
+            (_, Some(damage)) => Err(damage),
+        }
+    }
+
+    /// As [`begin`](Self::begin), but a damaged log ends before the damage, which is also returned.
+    ///
+    /// # Errors
+    /// The files cannot be opened.
+    pub(crate) fn up_to_damage(
+        files: &dyn LogFiles,
+        place: LogPlace,
+        last_commit: u64,
+    ) -> io::Result<(Self, Option<Damage>)> {
         let files = [files.open(0)?, files.open(1)?];
         let mut verification = Verification {
             files: &files,
@@ -62,20 +77,18 @@ impl Recovery {
             previous: None,
             truncated: None,
         };
-        let mut number = place.segment;
-        while verification.segment_continues(number)? {
-            number += 1;
-        }
+        let damage = verification.verify(place.segment).err();
         let Verification {
             frames, truncated, ..
         } = verification;
-        Ok(Self {
+        let recovery = Self {
             files,
             last_commit,
             frames,
             read: 0,
             truncated,
-        })
+        };
+        Ok((recovery, damage))
     }
 
     /// Why a log of version 1 ends before the end of what was written, for the operator's log.
@@ -126,6 +139,14 @@ impl Recovery {
 }
 
 impl<'f> Verification<'f> {
+    /// Verifies the segments from this one on.
+    fn verify(&mut self, mut number: u64) -> Result<(), Damage> {
+        while self.segment_continues(number)? {
+            number += 1;
+        }
+        Ok(())
+    }
+
     /// Verifies a segment. Returns whether the log continues in the next one.
     fn segment_continues(&mut self, number: u64) -> Result<bool, Damage> {
         let (segment, mut reserved) = self.segment(number)?;

@@ -1,8 +1,10 @@
 //! Opens and creates the store in a directory, and reports why it cannot be opened.
 
+pub(super) mod backup;
 mod check_files;
 mod pages;
 pub(super) mod read_only;
+pub(super) mod salvage;
 
 use std::cell::RefCell;
 use std::fs::{self, File};
@@ -323,7 +325,7 @@ fn sync_name(directory: &Path) -> io::Result<()> {
 }
 
 /// Runs `open` and describes its error. redb panics on some kinds of damage.
-fn attempt<T>(place: &str, open: impl FnOnce() -> Result<T, redb::Error>) -> Result<T> {
+pub(super) fn attempt<T>(place: &str, open: impl FnOnce() -> Result<T, redb::Error>) -> Result<T> {
     match quietly(open) {
         Ok(opened) => opened.map_err(|error| refused(place, &error)),
         Err(panic) => Err(damaged(place, &panic)),
@@ -363,7 +365,8 @@ fn refused(place: &str, error: &redb::Error) -> Error {
 
 fn damaged(place: &str, what: &str) -> Error {
     let why = format!(
-        "it is damaged, or not a Phyllo store ({what}). It is unchanged; restore it from a backup"
+        "it is damaged, or not a Phyllo store ({what}). It is unchanged; restore it from a backup, or \
+         export what is whole with `phyllo salvage`"
     );
     unavailable(place, &why)
 }

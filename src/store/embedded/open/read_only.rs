@@ -57,6 +57,20 @@ impl EmbeddedReader {
         })
     }
 
+    /// A reader of a database whose last commit has this number.
+    pub(in crate::store::embedded) fn of(
+        database: Database,
+        last_commit: u64,
+    ) -> Result<Self, redb::Error> {
+        let base = Base::open(&database, last_commit).map_err(|error| unreadable(&error))?;
+        let view = View::new(Arc::new(base));
+        Ok(Self {
+            published: Arc::new(Published::new(view, Progress::new(last_commit))),
+            commits: watch::Sender::new(last_commit),
+            _database: database,
+        })
+    }
+
     /// A reader of a custom storage backend and custom files of a log. Tests use it to inject
     /// faults.
     ///
