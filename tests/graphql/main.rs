@@ -31,6 +31,7 @@ mod covering;
 mod dropping;
 mod entities;
 mod errors;
+mod every_field;
 mod exactness;
 mod extensions;
 mod finding;
