@@ -16,8 +16,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 use crate::limits::{CLEARED_PAIRS_AT_ONCE, WRITTEN_BYTES_AT_ONCE};
 use crate::store::{
-    Attachments, Batch, CommitError, MultiRange, PendingStamps, RangeRead, Read, Sessions, Transaction,
-    WriteWait, key_after,
+    Attachments, Batch, CommitError, MultiRange, PendingStamps, RangeRead, Read, Sessions,
+    Transaction, WriteWait, key_after,
 };
 
 pub(super) struct EmbeddedTransaction {
