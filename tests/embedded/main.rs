@@ -27,6 +27,7 @@ mod seed;
 mod skip;
 mod sync;
 mod upgrade;
+mod waits;
 
 use std::sync::Arc;
 
