@@ -123,16 +123,16 @@ async fn writers_that_wait_for_room_time_out_and_write_nothing() {
 async fn a_large_transaction_that_waits_for_a_checkpoint_times_out_and_writes_nothing() {
     let machine = Machine::new();
     let store = logged(&machine).await;
+    let syncs = machine.database_syncs();
     machine.hold_database_syncs(true);
     for number in 0..OVERLAY_BYTES_MAX * 3 / 4 / 5_000 {
         set(&store, format!("{number}"), vec![1; 5_000])
             .await
             .expect("committed");
     }
-    let syncs = machine.database_syncs();
+    machine.held_database_sync(syncs).await;
     let waited = set_in_time(&store, "large", 2 * TRANSACTION_BYTES).await;
     machine.hold_database_syncs(false);
-    assert!(syncs > 0);
     let error = waited.expect_err("it has waited");
     assert_eq!(error.kind(), ErrorKind::Timeout, "{error}");
     set(&store, "later", "value").await.expect("committed");

@@ -3,6 +3,7 @@
 
 use std::io;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard};
+use std::time::Duration;
 
 use phyllo::error::Result;
 use phyllo::store::{Embedded, EmbeddedOptions, EmbeddedReader, LogFiles};
@@ -185,6 +186,13 @@ impl Machine {
     /// The number of syncs of the redb file that have begun.
     pub(crate) fn database_syncs(&self) -> usize {
         self.sync_state().of_database
+    }
+
+    /// Waits until a sync of the redb file has begun after `before` of them, and is held.
+    pub(crate) async fn held_database_sync(&self, before: usize) {
+        while self.database_syncs() == before {
+            tokio::time::sleep(Duration::from_millis(1)).await;
+        }
     }
 
     /// Waits while syncs of this file are held.

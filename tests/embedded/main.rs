@@ -30,6 +30,7 @@ mod sessions;
 mod skip;
 mod sync;
 mod upgrade;
+mod waits;
 
 use std::sync::Arc;
 

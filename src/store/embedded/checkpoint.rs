@@ -121,6 +121,7 @@ impl GroupSync {
             }
             let next = self.spare.take().unwrap_or_else(Frame::new);
             let frame = std::mem::replace(&mut group.frame, next);
+            log.announce(frame.record_bytes());
             (frame, group.view.clone())
         };
         let bytes = frame.record_bytes();
@@ -129,12 +130,12 @@ impl GroupSync {
         let took = begun.elapsed();
         self.spare = Some(frame);
         self.wrote = true;
-        committer.publish(view);
-        committer.freed.notify_waiters();
         if let Some(observer) = committer.observer.get() {
             observer.log_synced(took, bytes);
             observer.log_resized(log.bytes());
         }
+        committer.publish(view);
+        committer.freed.notify_waiters();
         let group = committer.group();
         // After a checkpoint, its thread looks whether another one is due.
         if !group.is_frozen() && group.is_checkpoint_due(&committer.options) {

@@ -88,6 +88,8 @@ struct Tail {
     offset: u64,
     /// The bytes of the segment before, until it is recycled.
     previous_bytes: u64,
+    /// The bytes of records of a frame that has no place yet.
+    announced: u64,
     sequence: u64,
     /// The number of the last frame that was synced.
     synced: u64,
@@ -147,6 +149,7 @@ impl LogWriter {
                 first_sequence: 1,
                 offset: BLOCK_BYTES as u64,
                 previous_bytes: 0,
+                announced: 0,
                 sequence: 1,
                 synced: 0,
                 previous: 0,
@@ -179,7 +182,7 @@ impl LogWriter {
     pub(crate) fn space(&self) -> LogSpace {
         let tail = lock(&self.tail);
         LogSpace {
-            used: tail.offset + tail.previous_bytes,
+            used: tail.offset + tail.previous_bytes + tail.announced,
             segment_ended: tail.prepared == tail.segment,
             is_writing: tail.sequence > tail.synced + 1,
         }
@@ -233,6 +236,11 @@ impl LogWriter {
         }
     }
 
+    /// Counts a frame with this many bytes of records as written, before [`append`](Self::append) does it.
+    pub(crate) fn announce(&self, record_bytes: u64) {
+        lock(&self.tail).announced = record_bytes;
+    }
+
     /// Writes and syncs a frame, up to the commit `last`, and empties it. Only one thread calls this.
     ///
     /// # Errors
@@ -258,6 +266,7 @@ impl LogWriter {
             };
             tail.sequence += 1;
             tail.last = last;
+            tail.announced = 0;
             if ends_segment {
                 tail.segment += 1;
                 tail.first_sequence = tail.sequence;
