@@ -7,13 +7,11 @@
 //! - `prepare` turns the text of a query into a cached `PreparedQuery`: it checks the limits on the
 //!   text, parses it, checks the expanded size, validates it against `schema`, and plans it.
 //! - `variables` coerces the variables to the types that the operation declares.
-//! - `execute` runs the operation in one snapshot (a query) or one transaction (a mutation). It
-//!   executes a query from its plan, unless it introspects the schema, and every other operation
-//!   with `async_graphql`.
-//! - `schema` holds the resolvers of the root fields, `objects` the types that they return, and
-//!   `scalars` the scalar types, node ids and cursors.
-//! - `context` holds what the resolvers of one request share: the snapshot or transaction, the
-//!   batched loads and the budget of the request.
+//! - `execute` runs the operation from its plan, in one snapshot (a query) or one transaction (a
+//!   mutation). `async_graphql` executes the fields that introspect the schema.
+//! - `schema` declares the types and fields, `objects` holds their arguments, and `scalars` the
+//!   scalar types, node ids and cursors.
+//! - `context` holds the budget and the statistics of the request.
 //! - `response` writes the result as JSON text.
 
 mod context;
@@ -34,4 +32,6 @@ pub use execute::streaming::{ResponseStream, Started, StreamedResponse};
 pub use request::body::{Left, Posted, Request};
 pub use request::query_hash::QueryHash;
 pub use request::raw_variables::GivenVariables;
-pub use schema::build::{SchemaScope, schema_text, subgraph_text};
+pub use schema::built::scope::SchemaScope;
+pub use schema::built::source::SchemaSource;
+pub use schema::built::text::{schema_text, subgraph_text};

@@ -110,7 +110,8 @@ pub fn empty_marker(container: &[u8], kind: Kind) -> (Vec<u8>, [u8; 1]) {
     (key, [0])
 }
 
-pub(super) fn append_id(key: &mut Vec<u8>, id: &DocumentId) {
+/// Appends the id of a document to a packed key.
+pub fn append_id(key: &mut Vec<u8>, id: &DocumentId) {
     match id {
         DocumentId::Integer(integer) => append(key, integer),
         DocumentId::Text(text) => append(key, &text.as_str()),

@@ -116,8 +116,6 @@ pub const READS_AHEAD_MAX: usize = 1_000;
 pub const LOOKUPS_COMPARED_MAX: usize = 100;
 /// Bytes of a place that are copied in one step of work.
 pub const COPIED_BYTES_PER_STEP: u64 = 256;
-/// Reads that are compared with a path in one step of work.
-pub const COMPARED_READS_PER_STEP: u64 = 16;
 /// Bytes of a regular expression in a JSONPath query.
 pub const REGEXP_BYTES_MAX: usize = 4 << 10;
 /// Open parentheses at one place of a regular expression.
@@ -187,9 +185,6 @@ pub const SORTED_IDS_MAX: usize = 100_000;
 pub const PROBE_ENTRIES: usize = 128;
 /// Bytes of memory per field of a response while it is built. The largest measured value is 340.
 pub const HELD_PER_FIELD: usize = 384;
-/// Bytes of memory per resolver that waits for a read, including the futures above it. 8 KB were
-/// measured for a resolver below `children`.
-pub const HELD_PER_LOAD: usize = 8 << 10;
 /// Bytes of memory per read of a part of a document: the request, its ranges and its answer.
 pub const HELD_PER_READ: usize = 1 << 10;
 /// The most paths that one `aggregate` groups by, and of which it computes aggregates.
@@ -256,8 +251,11 @@ pub const LOG_SEGMENT_BYTES: u64 = 4 << 20;
 /// Bytes of pages of redb that are written before they are synced. A sync of the log does not wait for
 /// more than these.
 pub const UNSYNCED_BYTES_MAX: u64 = 256 * 1024;
-/// Bytes of writes that the embedded engine holds in memory while others are being written to redb.
-/// Transactions wait at this limit. The last transaction may exceed it.
+/// Bytes of the embedded engine's log that are in use. Transactions wait at this limit. The last
+/// transaction may exceed it, and the space that is allocated for it in both files, besides a segment.
+pub const LOG_BYTES_MAX: u64 = 24 << 20;
+/// Bytes of changes that the embedded engine has in memory, those that are being written to redb
+/// included. Transactions wait at this limit. The last transaction may exceed it.
 pub const OVERLAY_BYTES_MAX: usize = 32 << 20;
 /// Bytes of writes of a transaction that are applied, or committed, on the thread of its task. More of
 /// them block a thread on which no other task waits.

@@ -14,16 +14,18 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 pub use access::Access;
+use access::Admission;
 pub use access::cors::Origin;
 pub use access::host::Host;
+use access::host::KnownHosts;
 use axum::Router;
-use axum::middleware::from_fn_with_state;
 use axum::routing::{MethodRouter, get};
 use connection::listen::Door;
 pub use connection::listen::serve_connections;
 pub use connection::tls::Tls;
 use local::socket::LocalSocket;
 pub use observe::metrics::counters::Metrics;
+use observe::requests::Observation;
 pub use observe::traces::Traces;
 pub use options::{ServeOptions, StartReport};
 pub use streaming::open_streams::OpenStreams;
@@ -33,7 +35,7 @@ use tokio::time::timeout;
 
 use crate::database::{Builder, Collection, Database};
 use crate::error::{Error, Result};
-use crate::graphql::{GraphQl, GraphQlOptions, SchemaScope, schema_text};
+use crate::graphql::{GraphQl, GraphQlOptions, SchemaScope};
 use crate::limits::{COLLECTIONS_REPORT_TIME_MAX, COLLECTIONS_REPORTED_MAX, STOP_TIME_MAX};
 use crate::operations::first_collections;
 
@@ -71,24 +73,30 @@ fn routes(
     options: &ServeOptions,
     more: impl IntoIterator<Item = (&'static str, MethodRouter)>,
 ) -> Router {
-    let scope = SchemaScope::of(options.access.is_read_only(), options.admin);
+    let served = graphql.clone();
+    let schema = get(move || std::future::ready(text(&served.schema_text())));
     let graphql = http::methods::methods(graphql, options);
-    let admit = from_fn_with_state(options.access.clone(), access::admit);
-    let schema: Arc<str> = schema_text(scope).into();
-    let schema = get(move || std::future::ready(text(&schema))).layer(http::methods::compression());
+    let admission = Admission::layer(&options.access);
     let metrics = get(observe::requests::metrics).with_state(options.metrics.clone());
     let router = Router::new()
         .route("/graphql", graphql)
-        .route("/schema.graphql", schema.layer(admit.clone()))
-        .route("/metrics", metrics.layer(admit))
-        .merge(observe::health::routes(database))
+        .route(
+            "/schema.graphql",
+            schema.layer((http::methods::compression(), admission.clone())),
+        )
+        .route("/metrics", metrics.layer(admission))
+        .merge(observe::health::routes(
+            database,
+            options.access.is_read_only(),
+        ))
         .merge(http::page::routes());
     let router = more.into_iter().fold(router, |router, (path, methods)| {
         router.route(path, http::methods::layered(methods, options))
     });
-    access::host::checked(router, options.listen, &options.hosts).layer(from_fn_with_state(
-        options.metrics.clone(),
-        observe::requests::observe,
+    // One call wraps each route once.
+    router.layer((
+        Observation::new(options.metrics.clone()),
+        KnownHosts::layer(options.listen, &options.hosts),
     ))
 }
 

@@ -95,6 +95,11 @@ pub trait Transaction: Read {
     /// [`CommitError`] states whether the writes may have taken effect.
     async fn commit(&self) -> Result<Version, CommitError>;
 
+    /// Whether a [`commit`](Self::commit) that was dropped before it ended may take effect.
+    fn may_take_effect(&self) -> bool {
+        true
+    }
+
     /// After a failed try: waits as long as the engine requires for the error, and begins the next
     /// transaction. `None` if the engine has no rule, as the embedded engine, which has no
     /// conflicts.
@@ -119,7 +124,7 @@ pub enum CommitError {
     /// It had no effect. `CONFLICT`: try again. `UNAVAILABLE`, `TIMEOUT`, `TOO_LARGE`.
     Refused(Error),
     /// The outcome is unknown: it has taken effect, may still take effect, or never will. An
-    /// engine without [`Store::commits_can_end_unknown`] has then failed.
+    /// engine without [`Store::commits_can_end_unknown`] has then failed, or had no time to sync it.
     Unknown(Error),
 }
 
@@ -184,7 +189,7 @@ pub trait Store: Send + Sync {
     /// The limits of the engine.
     fn limits(&self) -> StoreLimits;
 
-    /// Whether the outcome of a commit can be unknown while the engine serves.
+    /// Whether a commit can fail with an unknown outcome while the engine serves.
     /// [`transact()`](super::transact()) then writes a marker with each commit, and reads it to
     /// determine the outcome.
     fn commits_can_end_unknown(&self) -> bool {

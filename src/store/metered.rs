@@ -260,6 +260,10 @@ impl Transaction for MeteredTransaction {
         self.inner.bytes().await
     }
 
+    fn may_take_effect(&self) -> bool {
+        self.inner.may_take_effect()
+    }
+
     fn is_read_only(&self) -> bool {
         self.inner.is_read_only()
     }

@@ -447,10 +447,7 @@ fn work_that_clients_can_make_large_takes_a_budget() {
             "async fn leaves_of(",
         ),
         ("src/graphql/objects/filter.rs", "pub(crate) async fn read("),
-        (
-            "src/graphql/schema/mutation/place.rs",
-            "pub(crate) async fn read(",
-        ),
+        ("src/graphql/objects/place.rs", "pub(crate) async fn read("),
         ("src/key/value_set.rs", "pub fn of_elements("),
         (
             "src/graphql/scalars/jsonpath.rs",

@@ -4,6 +4,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use phyllo::database::Database;
 use phyllo::store::{Embedded, Store};
 use tokio::time::{Instant, sleep};
 
@@ -97,6 +98,21 @@ async fn a_store_that_is_closed_on_a_full_disk_keeps_its_log() {
     machine.fill_database(false);
     let store = machine.open().expect("it is recovered");
     assert_eq!(all(&store).await, pairs);
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_database_that_cannot_be_written_is_ready_to_read() {
+    let machine = Machine::new();
+    let store = Arc::new(logged(&machine).await);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let opened = Database::open_or_create(store.clone(), Duration::ZERO, deadline).await;
+    let database = opened.expect("opened");
+    fill(&machine, &store).await;
+    assert_unavailable(database.ready().await);
+    database.ready_to_read().await.expect("reads continue");
+    machine.fill_database(false);
+    accepted(&store, "after").await;
+    database.ready().await.expect("it can be written");
 }
 
 /// A transaction that is written to redb directly is in no log. It succeeds when there is space.

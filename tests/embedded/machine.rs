@@ -16,6 +16,12 @@ use crate::recorder::Failing;
 /// The segments of most tests, so that checkpoints are frequent.
 pub(crate) const SEGMENT_BYTES: u64 = 64 << 10;
 
+/// Transactions of most tests wait at so many bytes of the log.
+pub(crate) const LOG_BYTES_MAX: u64 = 200_000;
+
+/// Transactions of most tests wait at so many bytes of changes in memory.
+pub(crate) const OVERLAY_BYTES_MAX: usize = 100_000;
+
 /// Larger transactions of most tests are written to redb directly.
 pub(crate) const TRANSACTION_BYTES: usize = 6_000;
 
@@ -111,7 +117,8 @@ impl Machine {
     pub(crate) fn open(&self) -> Result<Embedded> {
         let options = EmbeddedOptions {
             log_segment_bytes: SEGMENT_BYTES,
-            overlay_bytes_max: 100_000,
+            log_bytes_max: LOG_BYTES_MAX,
+            overlay_bytes_max: OVERLAY_BYTES_MAX,
             overlay_transaction_bytes_max: TRANSACTION_BYTES,
             ..EmbeddedOptions::default()
         };
@@ -208,6 +215,13 @@ impl Machine {
     /// The contents without a crash.
     pub(crate) fn image(&self) -> Image {
         self.lock().now.clone()
+    }
+
+    /// The bytes of the two files of the log.
+    pub(crate) fn log_bytes(&self) -> [usize; 2] {
+        let record = self.lock();
+        let bytes = |file: usize| record.now[file].as_ref().map_or(0, Vec::len);
+        [bytes(0), bytes(1)]
     }
 
     /// The contents after a crash before this call.

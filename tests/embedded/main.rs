@@ -4,6 +4,7 @@
 mod corrupt_files;
 mod crash;
 mod damaged_files;
+mod deadline;
 mod directory;
 mod disk;
 mod documents;
@@ -20,6 +21,7 @@ mod process;
 mod read_only;
 mod reclaim;
 mod recorder;
+mod room;
 mod salvage;
 #[path = "../seed/mod.rs"]
 mod seed;

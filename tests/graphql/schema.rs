@@ -1,10 +1,115 @@
-//! Compares schema.graphql with the schema of the server.
+//! The schema: its text, and its replacement.
+
+use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::Ordering::SeqCst;
+
+use phyllo::graphql::{SchemaScope, SchemaSource, schema_text};
+use serde_json::{Value, json};
+
+use crate::support::{Client, NONE, client};
+
+const REPLACE: &str = "mutation { replaceDocument(id: 1, document: {a: 1}) { key } }";
 
 #[test]
-fn schema_graphql_matches_the_server() {
-    let kept = include_str!("../../schema.graphql");
+fn schema_graphql_has_the_form_in_which_it_is_printed() {
+    let source = include_str!("../../schema.graphql");
     assert!(
-        kept == phyllo::graphql::schema_text(phyllo::graphql::SchemaScope::Full),
-        "schema.graphql is out of date: cargo run -- schema > schema.graphql"
+        source == schema_text(SchemaScope::Full),
+        "cargo run -- schema prints schema.graphql with other spaces or in another order"
     );
+}
+
+#[tokio::test]
+async fn queries_are_valid_against_the_current_schema() {
+    let client = client().await;
+    let executed = json!({"data": {"replaceDocument": {"key": "1"}}});
+    for scope in [SchemaScope::Full, SchemaScope::ReadOnly, SchemaScope::Full] {
+        let source = SchemaSource::of(scope);
+        client.graphql.replace_schema(&source).expect("a schema");
+        assert_eq!(&*client.graphql.schema_text(), schema_text(scope));
+        // The second time, the query is in the cache.
+        for _ in 0..2 {
+            let response = client.ask(REPLACE, NONE).await;
+            if scope == SchemaScope::Full {
+                assert_eq!(response, executed);
+            } else {
+                assert_eq!(code(&response), "FORBIDDEN");
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn a_source_that_is_no_schema_replaces_nothing() {
+    let client = client().await;
+    let before = client.graphql.schema_text();
+    let without_queries = SchemaSource::default();
+    let of_unknown = SchemaSource::of(SchemaScope::Full)
+        .extended("extend type Query { person: Person }")
+        .expect("definitions");
+    for source in [without_queries, of_unknown] {
+        let error = client.graphql.replace_schema(&source).expect_err("none");
+        assert_eq!(error.kind().code(), "BAD_USER_INPUT");
+        assert_eq!(client.graphql.schema_text(), before);
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 4)]
+async fn each_request_uses_one_schema_while_schemas_are_replaced() {
+    const REPLACEMENTS: usize = 40;
+    let client = client().await;
+    client.insert("1", r#"{"a": 1}"#).await;
+    let replaced = &AtomicUsize::new(0);
+    let answered = &AtomicUsize::new(0);
+    let requests = (0..4).map(|_| async {
+        let mut seen = [0, 0];
+        while replaced.load(SeqCst) < REPLACEMENTS {
+            seen[usize::from(request(&client).await)] += 1;
+            answered.fetch_add(1, SeqCst);
+            tokio::task::yield_now().await;
+        }
+        seen
+    });
+    let replacing = async {
+        for number in 0..REPLACEMENTS {
+            let scope = [SchemaScope::ReadOnly, SchemaScope::Full][number % 2];
+            let source = SchemaSource::of(scope);
+            client.graphql.replace_schema(&source).expect("a schema");
+            let before = answered.load(SeqCst);
+            while answered.load(SeqCst) < before + 4 {
+                tokio::task::yield_now().await;
+            }
+            replaced.fetch_add(1, SeqCst);
+        }
+    };
+    let (seen, ()) = futures::join!(futures::future::join_all(requests), replacing);
+    let sum = |at: usize| seen.iter().map(|seen| seen[at]).sum::<usize>();
+    assert!(sum(0) > 0 && sum(1) > 0, "both schemas answered: {seen:?}");
+}
+
+/// Sends a request of each kind. Returns whether the schema had mutations when it was introspected.
+async fn request(client: &Client) -> bool {
+    let schema = "{ __schema { mutationType { name } types { name } } }";
+    let schema = client.data(schema, NONE).await["__schema"].take();
+    let types = schema["types"].as_array().expect("a list");
+    let has = types.iter().any(|ty| ty["name"] == "Mutation");
+    assert_eq!(has, !schema["mutationType"].is_null());
+
+    let sdl = client.data("{ _service { sdl } }", NONE).await;
+    let sdl = sdl["_service"]["sdl"].as_str().expect("a text");
+    let parts = ["type Mutation {", "input DocumentPlace {"].map(|part| sdl.contains(part));
+    assert_eq!(parts[0], parts[1]);
+
+    let read = client.data("{ document(id: 1) { value } }", NONE).await;
+    assert_eq!(read, json!({"document": {"value": {"a": 1}}}));
+
+    let written = client.ask(REPLACE, NONE).await;
+    let executed = written == json!({"data": {"replaceDocument": {"key": "1"}}});
+    assert!(executed || code(&written) == "FORBIDDEN", "{written}");
+    has
+}
+
+fn code(response: &Value) -> &str {
+    let code = response["errors"][0]["extensions"]["code"].as_str();
+    code.unwrap_or_default()
 }

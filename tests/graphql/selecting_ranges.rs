@@ -257,7 +257,12 @@ fn selected(query: &str, document: &Value) -> Vec<(Value, Value)> {
         let value = serde_json::from_str(&value.to_json()).expect("JSON");
         (Value::Array(path.collect()), value)
     };
-    nodes.expect("few nodes").into_iter().map(node).collect()
+    nodes
+        .expect("few nodes")
+        .into_nodes()
+        .into_iter()
+        .map(node)
+        .collect()
 }
 
 async fn random_queries_select_what_an_evaluation_of_the_whole_document_selects() {

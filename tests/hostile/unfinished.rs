@@ -112,7 +112,7 @@ fn begun(chance: &mut StdRng, cursor: &str) -> Vec<u8> {
         "subscription {{ changes(collection: \"large\", after: \"{cursor}\") {{ u{}: cursor patch }} }}",
         chance.random_range(0..1_000)
     );
-    match chance.random_range(0..9) {
+    match chance.random_range(0..10) {
         0 => format!("GET /graphql?query={}", "x".repeat(bytes.min(90_000))).into(),
         1 => part_of_a_body(bytes, ""),
         2 => part_of_a_body(bytes, "content-encoding: gzip\r\n"),
@@ -139,7 +139,16 @@ fn begun(chance: &mut StdRng, cursor: &str) -> Vec<u8> {
                 (0x01, vec![b'x'; bytes.min(200_000)]),
             ])
         }
-        7 => post(&body(
+        7 => {
+            // A complete message, whose buffer stays, and a part of the next one.
+            let pong = json!({"type": "pong", "payload": {"x": "x".repeat(bytes.min(200_000))}});
+            websocket(&[
+                (0x81, br#"{"type":"connection_init"}"#.to_vec()),
+                (0x81, pong.to_string().into_bytes()),
+                (0x01, vec![b'x'; bytes.min(200_000) / 2]),
+            ])
+        }
+        8 => post(&body(
             "{ document(collection: \"arrays\", id: \"text\") { value } }",
             "null",
         )),

@@ -11,91 +11,32 @@ mod patch_reader;
 pub(crate) mod patch_window;
 mod pause;
 pub(crate) mod shared_commits;
+mod signal;
+mod tail;
 mod taken;
 
-use std::collections::VecDeque;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
-use std::time::Duration;
+use std::sync::Arc;
 
 use follow_errors::{expired, log_is_off, other_history};
-use pause::Pause;
-use shared_commits::SharedCommits;
 use taken::TakenCommits;
-use tokio::sync::Notify;
-use tokio::time::sleep;
 
-use self::patch_reader::LoggedPatches;
 use self::patch_window::{ChangePatch, PatchWindow};
+use self::signal::Signal;
+pub use self::tail::ChangesObserver;
+use self::tail::FeedParts;
 use super::cursor::{ChangeCursor, ChangePosition};
 use super::history::Histories;
-use super::interest::{Interest, Subscribers};
-use super::read::{LoggedCommit, Start, read_commits};
+use super::interest::Interest;
+use super::read::{LoggedCommit, Start};
 use super::settings::{ChangeSettings, horizon_of};
-use super::write::now;
-use crate::budget::Pool;
+use crate::budget::{Pool, turn};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, Version};
-use crate::limits::{CHANGES_POLL_TIME_MAX, CHANGES_RECENT_BYTES_MAX};
 use crate::store::Store;
 
 /// The changes of a store, for the subscribers of this process.
 #[derive(Clone)]
 pub(crate) struct ChangeFeed(Arc<FeedParts>);
-
-struct FeedParts {
-    store: Arc<dyn Store>,
-    commits: SharedCommits,
-    patches: Arc<LoggedPatches>,
-    state: Mutex<FeedState>,
-    observer: OnceLock<Arc<dyn ChangesObserver>>,
-}
-
-/// Records the progress of a server that follows the change log, and the size of the log.
-pub trait ChangesObserver: Send + Sync {
-    /// Commits have been read for the subscribers, and `recent_bytes` of them are in memory. `lag` is the
-    /// time since the first of them, by the clocks of the servers.
-    fn commits_read(&self, commits: usize, lag: Duration, recent_bytes: usize);
-
-    /// The stored log has `bytes` bytes now, keys included. On a cluster this is an estimate.
-    fn log_measured(&self, bytes: u64);
-}
-
-#[derive(Default)]
-struct FeedState {
-    subscribers: Subscribers<Signal>,
-    /// The number of the next subscriber.
-    next: u64,
-    /// The task that reads new commits, if it runs.
-    tail: Option<CommitTail>,
-}
-
-/// The progress of the task that reads new commits.
-struct CommitTail {
-    /// Distinguishes tasks.
-    number: u64,
-    /// The recent commits, in order.
-    recent: VecDeque<Arc<LoggedCommit>>,
-    recent_bytes: usize,
-    /// `recent` has all commits after this version.
-    after: Version,
-    /// All commits up to this version have been read.
-    read_to: Version,
-}
-
-/// Tells a subscriber that it should look for changes.
-#[derive(Default)]
-struct Signal {
-    notify: Notify,
-    state: Mutex<SignalState>,
-}
-
-#[derive(Default)]
-struct SignalState {
-    /// The first commit of which the subscriber was notified since it last took changes.
-    first: Option<Version>,
-    /// Why the subscription has ended.
-    ended: Option<Error>,
-}
 
 /// A commit with changes that a subscriber wants.
 #[derive(Clone)]
@@ -211,171 +152,10 @@ impl ChangeFeed {
     /// Ends all subscriptions, because the server stops.
     pub(crate) fn stop(&self) {
         let error = Error::new(ErrorKind::Unavailable, "the server stops");
-        self.0.state().end(&error);
-    }
-}
-
-impl FeedState {
-    /// Ends the task and all subscriptions.
-    fn end(&mut self, error: &Error) {
-        self.tail = None;
-        self.subscribers.every(&mut |signal| signal.end(error));
-    }
-
-    /// The task with this number, if it is the current one.
-    fn tail(&mut self, number: u64) -> Option<&mut CommitTail> {
-        self.tail.as_mut().filter(|tail| tail.number == number)
-    }
-}
-
-impl FeedParts {
-    fn new(store: Arc<dyn Store>) -> Self {
-        Self {
-            patches: Arc::new(LoggedPatches::new(store.clone())),
-            store,
-            commits: SharedCommits::default(),
-            state: Mutex::default(),
-            observer: OnceLock::new(),
+        let subscribers = self.0.state().end();
+        for signal in subscribers.into_all() {
+            signal.end(&error);
         }
-    }
-
-    fn state(&self) -> MutexGuard<'_, FeedState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Adds a subscriber, and starts the task if it does not run.
-    fn add(self: &Arc<Self>, interest: &Interest, signal: &Arc<Signal>, version: Version) -> u64 {
-        let mut state = self.state();
-        let number = state.next;
-        state.next += 1;
-        state.subscribers.add(interest, number, signal);
-        if state.tail.is_none() {
-            state.tail = Some(CommitTail {
-                number,
-                recent: VecDeque::new(),
-                recent_bytes: 0,
-                after: version,
-                read_to: version,
-            });
-            tokio::spawn(run(Arc::downgrade(self), number));
-        }
-        number
-    }
-
-    /// Reads the next commits and notifies subscribers. Returns whether there were any, or `None` if
-    /// the task ends.
-    async fn poll(&self, tail: u64, read_to: Version) -> Result<Option<bool>> {
-        let snapshot = self.store.snapshot().await?;
-        let newest = snapshot.version().await?;
-        let page = read_commits(&*snapshot, Start::After(read_to)).await?;
-        if page.horizon > read_to {
-            let error = if ChangeSettings::read(&*snapshot)
-                .await?
-                .is_some_and(|settings| settings.is_on())
-            {
-                expired()
-            } else {
-                Error::new(ErrorKind::ChangesExpired, "the change log was switched off")
-            };
-            let mut state = self.state();
-            if state.tail(tail).is_some() {
-                state.end(&error);
-            }
-            return Ok(None);
-        }
-        let any = !page.commits.is_empty();
-        let last = page.commits.last().map(|commit| commit.version);
-        let read_to = match last {
-            Some(last) if !page.is_last => last,
-            _ => newest.max(read_to),
-        };
-        Ok(self.publish(tail, page.commits, read_to).then_some(any))
-    }
-
-    /// Adds commits to the recent ones and notifies subscribers. Returns whether the task continues.
-    fn publish(&self, number: u64, commits: Vec<LoggedCommit>, read_to: Version) -> bool {
-        let commits = self.commits.share(commits);
-        let mut state = self.state();
-        let state = &mut *state;
-        let Some(tail) = state.tail.as_mut().filter(|tail| tail.number == number) else {
-            return false;
-        };
-        if state.subscribers.is_empty() {
-            state.tail = None;
-            return false;
-        }
-        let (count, first) = (commits.len(), commits.first().map(|commit| commit.time));
-        for commit in commits {
-            for change in &commit.changes {
-                let mut notify = |signal: &Signal| signal.changed(commit.version);
-                state.subscribers.each(change, &mut notify);
-            }
-            tail.push(commit, &self.commits);
-        }
-        tail.read_to = read_to;
-        if let (Some(observer), Some(first)) = (self.observer.get(), first) {
-            let lag = Duration::from_millis(now().saturating_sub(first));
-            observer.commits_read(count, lag, tail.recent_bytes);
-        }
-        true
-    }
-}
-
-impl CommitTail {
-    /// Adds a commit, and drops the oldest ones past the limit. Those count from then on, because
-    /// subscribers may hold them.
-    fn push(&mut self, commit: Arc<LoggedCommit>, commits: &SharedCommits) {
-        self.recent_bytes += commit.bytes;
-        self.recent.push_back(commit);
-        while self.recent_bytes > CHANGES_RECENT_BYTES_MAX {
-            let Some(oldest) = self.recent.pop_front() else {
-                return;
-            };
-            self.recent_bytes -= oldest.bytes;
-            self.after = oldest.version;
-            if Arc::strong_count(&oldest) > 1 {
-                commits.count(&oldest);
-            }
-        }
-    }
-}
-
-impl Signal {
-    /// Notifies the subscriber of a commit. The caller holds the lock of the feed.
-    fn changed(&self, version: Version) {
-        let mut state = self.state();
-        if state.first.is_none() {
-            state.first = Some(version);
-            self.notify.notify_one();
-        }
-    }
-
-    fn end(&self, error: &Error) {
-        self.state().ended.get_or_insert_with(|| error.clone());
-        self.notify.notify_one();
-    }
-
-    /// Waits for a notification, and returns the first commit that it is about.
-    ///
-    /// # Errors
-    /// Why the subscription has ended.
-    async fn notified(&self) -> Result<Version> {
-        loop {
-            {
-                let mut state = self.state();
-                if let Some(ended) = &state.ended {
-                    return Err(ended.clone());
-                }
-                if let Some(first) = state.first.take() {
-                    return Ok(first);
-                }
-            }
-            self.notify.notified().await;
-        }
-    }
-
-    fn state(&self) -> MutexGuard<'_, SignalState> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -407,7 +187,7 @@ impl ChangeFollower {
     /// `CHANGES_EXPIRED`: the log no longer has it. Errors of the store.
     pub async fn next(&mut self) -> Result<FollowedChange> {
         loop {
-            if let Some(change) = self.take() {
+            if let Some(change) = self.take().await {
                 return Ok(change);
             }
             match self.take_recent() {
@@ -425,7 +205,7 @@ impl ChangeFollower {
     /// As [`ChangeFollower::next`].
     pub async fn next_until(&mut self, end: Version) -> Result<Option<FollowedChange>> {
         loop {
-            if let Some(change) = self.take() {
+            if let Some(change) = self.take().await {
                 return Ok((change.commit.version <= end).then_some(change));
             }
             self.take_stored().await?;
@@ -436,7 +216,7 @@ impl ChangeFollower {
     }
 
     /// The next change of the commits that were taken.
-    fn take(&mut self) -> Option<FollowedChange> {
+    async fn take(&mut self) -> Option<FollowedChange> {
         while let Some(commit) = self.taken.first(&self.feed.0.commits) {
             while let Some(change) = commit.changes.get(self.looked_at) {
                 let number = self.looked_at;
@@ -446,6 +226,9 @@ impl ChangeFollower {
                     change: u32::try_from(number).unwrap_or(u32::MAX),
                 };
                 if at <= self.position || !self.interest.includes(change) {
+                    if self.looked_at.is_multiple_of(LOOKED_AT_ONCE) {
+                        turn().await;
+                    }
                     continue;
                 }
                 let is_last = self.looked_at == commit.changes.len();
@@ -503,7 +286,7 @@ impl ChangeFollower {
         }
         // Later notifications are of commits after these.
         self.position = self.position.max(ChangePosition::after(tail.read_to));
-        self.signal.state().first = None;
+        self.signal.forget();
         Recent::NoneYet
     }
 
@@ -536,6 +319,8 @@ impl ChangeFollower {
     }
 }
 
+/// Changes that a subscriber looks at before it yields, if it wants none of them.
+const LOOKED_AT_ONCE: usize = 64;
 /// Commits that a subscriber takes from memory at once.
 const COMMITS_AT_ONCE: usize = 64;
 /// Bytes of these commits, unless one has more.
@@ -561,33 +346,6 @@ fn before(Version(mut version): Version) -> ChangePosition {
         }
     }
     ChangePosition::after(Version(version))
-}
-
-/// Reads new commits until there are no subscribers.
-async fn run(parts: Weak<FeedParts>, number: u64) {
-    let commits = parts.upgrade().and_then(|parts| parts.store.commits());
-    let mut pause = Pause::new(commits);
-    loop {
-        let Some(parts) = parts.upgrade() else { return };
-        let read_to = {
-            let mut state = parts.state();
-            match state.tail(number) {
-                Some(tail) => tail.read_to,
-                None => return,
-            }
-        };
-        let polled = parts.poll(number, read_to).await;
-        // A task that waits does not keep the store open.
-        drop(parts);
-        match polled {
-            Ok(Some(any)) => pause.wait(any).await,
-            Ok(None) => return,
-            Err(error) => {
-                tracing::warn!("the change log cannot be read, trying again: {error}");
-                sleep(CHANGES_POLL_TIME_MAX).await;
-            }
-        }
-    }
 }
 
 #[cfg(test)]

@@ -31,5 +31,5 @@ pub(crate) mod record;
 pub(crate) mod recorder;
 pub(crate) mod settings;
 pub(crate) mod size;
-mod small_map;
+mod subscribers;
 pub(crate) mod write;

@@ -138,7 +138,16 @@ impl Database {
         }
     }
 
-    /// Checks that the database can serve requests.
+    /// Checks that the database can serve queries.
+    ///
+    /// # Errors
+    /// As [`Database::ready`].
+    pub async fn ready_to_read(&self) -> Result<()> {
+        self.format.check()?;
+        self.store.snapshot().await?.version().await.map(drop)
+    }
+
+    /// Checks that the database can serve queries and mutations.
     ///
     /// # Errors
     /// `UNAVAILABLE`: the store is not available, or another program raised its format to one that

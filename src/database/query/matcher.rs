@@ -1,6 +1,7 @@
 //! Evaluation of candidate documents: whether they match, and what the query computes from those
 //! that do.
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use super::page::{Order, OrderBy, is_long};
@@ -269,7 +270,7 @@ impl OrderBy {
     /// nothing is selected.
     fn value_of(&self, below_prefix: &Tree, steps: &Steps<'_>) -> Result<Option<IndexValue>> {
         let mut best: Option<IndexValue> = None;
-        for (_, value) in self.by.select(below_prefix, steps)? {
+        self.by.visit(below_prefix, steps, |value| {
             let value = index_value(value).ok_or_else(|| unpacked(&self.by))?;
             steps.spend(value.bytes().len() as u64 / COPIED_BYTES_PER_STEP)?;
             let is_better = |best: &IndexValue| {
@@ -282,7 +283,8 @@ impl OrderBy {
             if best.as_ref().is_none_or(is_better) {
                 best = Some(value);
             }
-        }
+            Ok(ControlFlow::Continue(()))
+        })?;
         Ok(best)
     }
 }

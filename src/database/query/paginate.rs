@@ -118,6 +118,9 @@ impl PageBuilder<'_> {
     /// Filters the candidates that match. If a document has several entries, only the one with its
     /// ordering values counts.
     async fn passing(&mut self, candidates: Vec<PageRow>) -> Result<Vec<PageRow>> {
+        if self.matcher.is_needless() {
+            return Ok(candidates);
+        }
         let ids: Vec<_> = candidates
             .iter()
             .map(|row| row.position.id.clone())

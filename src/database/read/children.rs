@@ -1,8 +1,9 @@
 //! Pages of the members of an object or the elements of an array, one level deep.
 
+use std::ops::Range;
 use std::sync::Arc;
 
-use super::range_plan::{covers, element_keys};
+use super::range_plan::element_keys;
 use super::value::{PairRange, Value};
 use super::value_ref::malformed;
 use crate::budget::Reservation;
@@ -46,7 +47,7 @@ pub struct Children {
 }
 
 /// The page requested.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct ChildrenPage {
     /// The maximum number of children.
     pub size: usize,
@@ -61,7 +62,7 @@ pub struct ChildrenPage {
 /// Bounds on the children of a value. Names bound the members of an object, and indexes the elements
 /// of an array: an array has no children within bounds by name, nor an object within bounds by
 /// index.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ChildBounds {
     /// The names begin with this.
     pub prefix: Option<String>,
@@ -149,6 +150,45 @@ pub async fn children(
     }
 }
 
+/// As [`children`], of a whole value that was read before.
+///
+/// # Errors
+/// As [`children`], but those of the store.
+pub fn children_of(value: &Value, page: &ChildrenPage, memory: &Reservation) -> Result<Children> {
+    let key = value.key();
+    let (begin, end) = page.within.keys(key);
+    let mut reader = ChildReader {
+        document: &value.document,
+        place: &value.place,
+        key,
+        range: (&begin, &end),
+        first_index: page.within.first_index(),
+        from: page.from.as_ref(),
+        wanted: page.size,
+        found: Children::default(),
+    };
+    let from = page.from.as_ref().map(|segment| below(key, segment));
+    let PairRange { pairs, range, .. } = value.pair_range();
+    let (begin, end) = match from {
+        Some(from) if page.backward => (begin.clone(), from),
+        Some(from) => (prefix_end(&from), end.clone()),
+        None => (begin.clone(), end.clone()),
+    };
+    if begin >= end {
+        return Ok(reader.found);
+    }
+    let range = pairs.between(range, &begin, &end);
+    if page.backward {
+        reader.take_backward(&pairs, range, false)?;
+        reader.check_first()?;
+        reader.found.page.reverse();
+    } else {
+        reader.take(&pairs, range, false)?;
+    }
+    memory.hold(reader.held_bytes_since(0))?;
+    Ok(reader.found)
+}
+
 /// Returns the size of the first batch of a page: enough pairs if each child is one leaf.
 fn first_batch_pairs(size: usize) -> usize {
     (size + 1).max(2 * BATCH_PAIRS_MIN)
@@ -176,7 +216,8 @@ async fn forward(
         memory.hold(batch.pairs.bytes())?;
         let more = batch.more || batch.pairs.len() == batch_pairs;
         let before = reader.found.page.len();
-        let last = reader.take(batch, more)?;
+        let pairs = Arc::new(batch.pairs);
+        let last = reader.take(&pairs, 0..pairs.len(), more)?;
         memory.hold(reader.held_bytes_since(before))?;
         let (Some(last), true, false) = (last, more, reader.found.more) else {
             return Ok(reader.found);
@@ -212,7 +253,7 @@ async fn backward(
         let more = batch.more || batch.pairs.len() == batch_pairs;
         let before = reader.found.page.len();
         let pairs = Arc::new(batch.pairs.reversed());
-        let begun = reader.take_backward(&pairs, more)?;
+        let begun = reader.take_backward(&pairs, 0..pairs.len(), more)?;
         memory.hold(reader.held_bytes_since(before))?;
         let Some(begun) = begun.filter(|_| !reader.found.more) else {
             break;
@@ -259,18 +300,20 @@ impl ChildReader<'_> {
         self.found.page[first..].iter().map(Child::held_bytes).sum()
     }
 
-    /// Adds the children whose first pair is in the batch. Returns the last child, which may be
-    /// incomplete if there are more pairs to read.
-    fn take(&mut self, batch: Batch, more: bool) -> Result<Option<Segment>> {
-        let pairs: Arc<Pairs> = Arc::new(batch.pairs);
-        let mut last: Option<(Segment, Vec<u8>)> = None;
-        for at in 0..pairs.len() {
+    /// Adds the children whose first pair is in this range of the pairs. Returns the last child, which
+    /// may be incomplete if there are more pairs to read.
+    fn take(
+        &mut self,
+        pairs: &Arc<Pairs>,
+        range: Range<usize>,
+        more: bool,
+    ) -> Result<Option<Segment>> {
+        let mut last = None;
+        let mut at = range.start;
+        while at < range.end {
             let (key, _) = pairs.get(at);
-            if last.as_ref().is_some_and(|(_, child)| covers(child, key)) {
-                continue;
-            }
             let Some(segment) = self.segment(key)? else {
-                self.check_childless(key, &pairs)?;
+                self.check_childless(key, range.len())?;
                 return Ok(None);
             };
             self.check_follows(&segment)
@@ -280,38 +323,44 @@ impl ChildReader<'_> {
                 return Ok(None);
             }
             let child = below(self.key, &segment);
+            let all = pairs.between(at..range.end, &child, &prefix_end(&child));
             // A child is known to be complete only if it ends before the end of the batch.
-            let end = prefix_end(&child);
-            let whole = !more || pairs.last().is_some_and(|(last, _)| last >= &end[..]);
-            self.push(segment.clone(), &child, &pairs, at, whole)?;
-            last = Some((segment, child));
+            let whole = !more || all.end < range.end;
+            at = all.end;
+            self.push(segment.clone(), child.len(), pairs, all, whole)?;
+            last = Some(segment);
         }
-        Ok(last.map(|(segment, _)| segment))
+        Ok(last)
     }
 
-    /// Adds the children of a backward batch whose first pair is in it. The pairs are in ascending
-    /// order. If pairs precede the batch, returns the first child in it, which may begin among
+    /// Adds the children of a backward batch whose first pair is in this range of the pairs, which are in
+    /// ascending order. If pairs precede the batch, returns the first child in it, which may begin among
     /// those pairs.
-    fn take_backward(&mut self, pairs: &Arc<Pairs>, more: bool) -> Result<Option<Segment>> {
-        let mut children: Vec<(Segment, usize)> = Vec::new();
-        let mut last: Vec<u8> = Vec::new();
-        for (at, (key, _)) in pairs.iter().enumerate() {
-            if !children.is_empty() && covers(&last, key) {
-                continue;
-            }
+    fn take_backward(
+        &mut self,
+        pairs: &Arc<Pairs>,
+        range: Range<usize>,
+        more: bool,
+    ) -> Result<Option<Segment>> {
+        let mut children: Vec<(Segment, Range<usize>)> = Vec::new();
+        let mut at = range.start;
+        while at < range.end {
+            let (key, _) = pairs.get(at);
             let Some(segment) = self.segment(key)? else {
                 if !children.is_empty() {
                     return Err(malformed(Misshapen::LeafWithChildren.into(), key));
                 }
-                self.check_childless(key, pairs)?;
+                self.check_childless(key, range.len())?;
                 return Ok(None);
             };
-            last = below(self.key, &segment);
-            children.push((segment, at));
+            let child = below(self.key, &segment);
+            let all = pairs.between(at..range.end, &child, &prefix_end(&child));
+            at = all.end;
+            children.push((segment, all));
         }
         let whole = usize::from(more);
-        for (segment, at) in children.iter().skip(whole).rev() {
-            let (key, _) = pairs.get(*at);
+        for (segment, all) in children.iter().skip(whole).rev() {
+            let (key, _) = pairs.get(all.start);
             self.check_precedes(segment)
                 .map_err(|misshapen| malformed(misshapen.into(), key))?;
             if self.found.page.len() == self.wanted {
@@ -319,7 +368,7 @@ impl ChildReader<'_> {
                 return Ok(None);
             }
             let child = below(self.key, segment);
-            self.push(segment.clone(), &child, pairs, *at, true)?;
+            self.push(segment.clone(), child.len(), pairs, all.clone(), true)?;
         }
         let begun = children.into_iter().next().filter(|_| more);
         Ok(begun.map(|(segment, _)| segment))
@@ -334,7 +383,8 @@ impl ChildReader<'_> {
         };
         self.check_precedes(&segment)
             .map_err(|misshapen| malformed(misshapen.into(), key))?;
-        self.push(segment, child, &pairs, 0, whole)
+        let all = pairs.between(0..pairs.len(), child, &prefix_end(child));
+        self.push(segment, child.len(), &pairs, all, whole)
     }
 
     /// Checks that an element directly precedes the one after it and that no members are mixed in.
@@ -386,10 +436,10 @@ impl ChildReader<'_> {
 
     /// Checks that a value without children has no other pairs, except the pieces of a split
     /// string.
-    fn check_childless(&self, key: &[u8], pairs: &Pairs) -> Result<()> {
+    fn check_childless(&self, key: &[u8], pairs: usize) -> Result<()> {
         let relative = &key[self.key.len()..];
         let split = matches!(step(relative), Some((KeyStep::Marker(Marker::Piece), _)));
-        if self.found.page.is_empty() && (split || pairs.len() == 1) {
+        if self.found.page.is_empty() && (split || pairs == 1) {
             return Ok(());
         }
         Err(malformed(Misshapen::LeafWithChildren.into(), key))
@@ -415,24 +465,24 @@ impl ChildReader<'_> {
         }
     }
 
-    /// Adds the child with key `child`, whose first pair is at `first`.
+    /// Adds the child that has this range of the pairs. Its key has `key_bytes`.
     fn push(
         &mut self,
         segment: Segment,
-        child: &[u8],
+        key_bytes: usize,
         pairs: &Arc<Pairs>,
-        first: usize,
+        range: Range<usize>,
         whole: bool,
     ) -> Result<()> {
-        let (key, value) = pairs.get(first);
-        let kind = kind_at(&key[child.len()..], value).map_err(|error| malformed(error, key))?;
+        let (key, value) = pairs.get(range.start);
+        let kind = kind_at(&key[key_bytes..], value).map_err(|error| malformed(error, key))?;
         let place = self.place.child(segment.clone());
         let all = PairRange {
             pairs: pairs.clone(),
-            range: 0..pairs.len(),
+            range,
             whole,
         };
-        let part = Value::of(self.document.clone(), place, child.len(), all.below(child));
+        let part = Value::of(self.document.clone(), place, key_bytes, all);
         if let Some(part) = part {
             self.found.page.push(Child {
                 segment,

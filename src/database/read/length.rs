@@ -1,6 +1,7 @@
 //! The number of members of an object.
 
 use super::range_plan::covers;
+use super::value::{PairRange, Value};
 use super::value_ref::malformed;
 use crate::budget::Budget;
 use crate::database::document_key::{DocumentKey, prefix_end};
@@ -12,6 +13,32 @@ use crate::store::{RangeRead, Read};
 
 /// The minimum number of pairs per batch. Batches shrink to it when members are large.
 const BATCH_PAIRS_MIN: usize = 8;
+
+/// Counts the members of an object that was read as a whole.
+///
+/// # Errors
+/// `INTERNAL`: damaged data.
+pub fn members(object: &Value) -> Result<u64> {
+    let key = object.key();
+    let PairRange { pairs, range, .. } = object.pair_range();
+    let (mut at, mut members) = (range.start, 0);
+    while at < range.end {
+        let (pair, _) = pairs.get(at);
+        match step(&pair[key.len()..]) {
+            Some((KeyStep::Key(_), bytes)) => {
+                let member = &pair[..key.len() + bytes];
+                at = pairs
+                    .between(at..range.end, member, &prefix_end(member))
+                    .end;
+                members += 1;
+            }
+            // The marker of an empty object.
+            Some(_) => at += 1,
+            None => return Err(malformed(Malformed::Segment, pair)),
+        }
+    }
+    Ok(members)
+}
 
 /// Counts the members of the object at `place`. As on a page of children, batches of pairs are read
 /// while members are small; after the beginning of a large member the read skips to the next one.

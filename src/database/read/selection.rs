@@ -16,6 +16,9 @@ use crate::document::leaf::Kind;
 use crate::document::path::{Path, Place, Segment};
 use crate::error::Result;
 
+/// A list that grows is in memory twice while it is copied.
+const SELECTED_COPIES: usize = 2;
+
 /// The parts of a document to read: their paths, and how much of each.
 pub type PartReads = Vec<(Path, Extent)>;
 
@@ -182,7 +185,12 @@ impl QuerySelection {
             trees.hold(Value::tree_bytes_of(pairs.max().unwrap_or_default()))?;
         }
         let select = |steps: &Steps<'_>| {
+            let held = budget.share();
             let mut selected = Vec::new();
+            if !query.has_rest(applied) {
+                held.take(self.starts.len() * size_of::<SelectedNode>())?;
+                selected.reserve_exact(self.starts.len());
+            }
             for start in 0..self.starts.len() {
                 steps.spend(1)?;
                 let Some(value) = self.start(start) else {
@@ -199,16 +207,24 @@ impl QuerySelection {
                 let tree = value.tree(steps)?;
                 let nodes = query.select_rest(applied, &tree, steps)?;
                 check_nodes(selected.len() + nodes.len())?;
-                selected.extend(nodes.into_iter().map(|(below, value)| SelectedNode {
-                    start,
-                    below,
-                    kind: value.kind(),
+                held.take(SELECTED_COPIES * nodes.held_bytes())?;
+                selected.extend(nodes.into_nodes().into_iter().map(|(below, value)| {
+                    SelectedNode {
+                        start,
+                        below,
+                        kind: value.kind(),
+                    }
                 }));
             }
-            Ok(selected)
+            selected.shrink_to_fit();
+            Ok((selected, held))
         };
-        self.nodes = budget.compute(select).await?;
-        memory.hold(self.nodes.iter().map(SelectedNode::held_bytes).sum())
+        let (nodes, held) = budget.compute(select).await?;
+        // From here on, the selection holds them.
+        drop(held);
+        memory.hold(nodes.iter().map(SelectedNode::held_bytes).sum())?;
+        self.nodes = nodes;
+        Ok(())
     }
 
     /// Returns the value of a selected node.

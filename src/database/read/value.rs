@@ -99,6 +99,15 @@ impl Value {
         self.whole
     }
 
+    /// Returns the pairs of the value.
+    pub(crate) fn pair_range(&self) -> PairRange {
+        PairRange {
+            pairs: self.pairs.clone(),
+            range: self.range.clone(),
+            whole: self.whole,
+        }
+    }
+
     /// Returns the value as a range of the pairs.
     pub fn slice(&self) -> ValueRef<'_> {
         let slice = ValueRef::new(&self.pairs, self.range.clone(), self.key_bytes);

@@ -4,6 +4,7 @@ mod always_true;
 mod canonical;
 
 use std::cmp::Ordering;
+use std::ops::ControlFlow;
 
 use super::jsonpath::Query;
 use super::leaf::Leaf;
@@ -339,12 +340,16 @@ impl Condition {
         if self.is_at_prefix() {
             return self.passes(value, steps);
         }
-        for (_, value) in self.at.select(value, steps)? {
-            if self.passes(value, steps)? {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+        let mut holds = false;
+        self.at.visit(value, steps, |value| {
+            holds = self.passes(value, steps)?;
+            Ok(if holds {
+                ControlFlow::Break(())
+            } else {
+                ControlFlow::Continue(())
+            })
+        })?;
+        Ok(holds)
     }
 
     /// Whether a value passes all tests.

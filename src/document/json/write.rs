@@ -15,66 +15,61 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
 }
 
 /// Appends the text before the first NUL of `bytes` as a JSON string and returns its length, if the
-/// text is ASCII without escapes. Otherwise it appends nothing and returns `None`. Most texts are,
-/// so it copies eight bytes at a time.
+/// text is ASCII without escapes. Otherwise it appends nothing and returns `None`.
 #[inline]
 pub fn write_plain_before_nul(out: &mut Vec<u8>, bytes: &[u8]) -> Option<usize> {
-    let before = out.len();
-    out.push(b'"');
-    let (words, rest) = bytes.as_chunks::<8>();
-    for (at, word) in words.iter().enumerate() {
-        out.extend_from_slice(word);
-        let bits = u64::from_le_bytes(*word);
-        let found = (escaped_bits(bits) | bits) & HIGH;
-        if found != 0 {
-            let at = 8 * at + found.trailing_zeros() as usize / 8;
-            return end_plain(out, before, bytes, at);
-        }
-    }
-    for (at, byte) in rest.iter().enumerate() {
-        if is_escaped(*byte) || !byte.is_ascii() {
-            return end_plain(out, before, bytes, 8 * words.len() + at);
-        }
-        out.push(*byte);
-    }
-    out.truncate(before);
-    None
-}
-
-/// Ends the string at `at`, the first byte that is not plain. Reverts it if that byte is not NUL.
-#[inline]
-fn end_plain(out: &mut Vec<u8>, before: usize, bytes: &[u8], at: usize) -> Option<usize> {
+    let at = first(bytes, |word| escaped_bits(word) | word)?;
     if bytes[at] != 0 {
-        out.truncate(before);
         return None;
     }
-    out.truncate(before + 1 + at);
+    out.reserve(at + 2);
+    out.push(b'"');
+    out.extend_from_slice(&bytes[..at]);
     out.push(b'"');
     Some(at)
 }
 
-/// The offset of the first byte that needs an escape. Tests eight bytes at a time.
+/// The offset of the first byte that needs an escape.
 #[inline]
 fn first_escaped(bytes: &[u8]) -> Option<usize> {
+    first(bytes, escaped_bits)
+}
+
+/// The offset of the first byte that `bits` finds: it sets the high bit of each such byte of a word, and
+/// of NUL. Bits after the first one, and the others, have no meaning. Tests eight bytes at a time.
+#[inline]
+fn first(bytes: &[u8], bits: impl Fn(u64) -> u64) -> Option<usize> {
+    let found = |word: u64| {
+        let found = bits(word) & HIGH;
+        (found != 0).then(|| found.trailing_zeros() as usize / 8)
+    };
     let (words, rest) = bytes.as_chunks::<8>();
-    for (at, word) in words.iter().enumerate() {
-        let found = escaped_bits(u64::from_le_bytes(*word)) & HIGH;
-        if found != 0
-            && let Some(found) = word.iter().position(|byte| is_escaped(*byte))
-        {
-            return Some(8 * at + found);
+    for (number, word) in words.iter().enumerate() {
+        if let Some(at) = found(u64::from_le_bytes(*word)) {
+            return Some(8 * number + at);
         }
     }
-    let found = rest.iter().position(|byte| is_escaped(*byte))?;
-    Some(8 * words.len() + found)
+    let at = found(filled_word(rest)).filter(|at| *at < rest.len())?;
+    Some(8 * words.len() + at)
+}
+
+/// A word of fewer than eight bytes, and NULs after them.
+#[inline]
+fn filled_word(bytes: &[u8]) -> u64 {
+    if let (Some(first), Some(last)) = (bytes.first_chunk::<4>(), bytes.last_chunk::<4>()) {
+        let last = u64::from(u32::from_le_bytes(*last));
+        return u64::from(u32::from_le_bytes(*first)) | last << (8 * (bytes.len() - 4));
+    }
+    let fill = |word: u64, byte: &u8| word << 8 | u64::from(*byte);
+    bytes.iter().rev().fold(0, fill)
 }
 
 const ONES: u64 = u64::from_ne_bytes([1; 8]);
 /// The high bit of each byte.
 const HIGH: u64 = ONES << 7;
 
-/// Sets the high bit of each of eight bytes that needs an escape. Bits after the first one may be
-/// wrong. The other bits have no meaning.
+/// Sets the high bit of each of eight bytes that needs an escape, as NUL does. Bits after the first one
+/// may be wrong. The other bits have no meaning.
 #[inline]
 fn escaped_bits(bits: u64) -> u64 {
     let zero = |word: u64| word.wrapping_sub(ONES) & !word;
@@ -82,11 +77,6 @@ fn escaped_bits(bits: u64) -> u64 {
     let quote = zero(bits ^ (ONES * u64::from(b'"')));
     let backslash = zero(bits ^ (ONES * u64::from(b'\\')));
     control | quote | backslash
-}
-
-#[inline]
-fn is_escaped(byte: u8) -> bool {
-    byte < 0x20 || byte == b'"' || byte == b'\\'
 }
 
 #[cold]

@@ -2,10 +2,12 @@
 
 use std::cell::RefCell;
 use std::collections::HashMap;
+use std::ops::ControlFlow;
 
 use super::super::path::{Segment, SegmentRef};
 use super::super::tree::Tree;
 use super::ast::{FilterQuery, QuerySegment, Selector, SingularQuery, SingularSegment};
+use super::node_list::{CountedList, ListMemory, SelectedNodes};
 use super::pattern::Regexp;
 use super::places::{ChildNodes, HERE, Places};
 use super::slice::slice;
@@ -26,6 +28,7 @@ pub(super) struct Evaluation<'t, 's> {
     root: &'t Tree,
     skipped: usize,
     pub(super) steps: &'s Steps<'s>,
+    memory: ListMemory<'s>,
     /// The regular expressions that the document determines.
     pub(super) regexps: RefCell<HashMap<(String, bool), Regexp>>,
 }
@@ -38,28 +41,42 @@ impl<'t, 's> Evaluation<'t, 's> {
             root,
             skipped,
             steps,
+            memory: ListMemory::new(steps),
             regexps: RefCell::default(),
         }
     }
 
     /// What the segments of the whole query select.
-    pub(super) fn select(
+    pub(super) fn select(self, segments: &[QuerySegment]) -> Result<SelectedNodes<'t>> {
+        let selected = {
+            let mut places = Places::kept(&self.memory);
+            let rest = &segments[self.skipped..];
+            let nodes = self.walk(rest, self.root, &mut places, usize::MAX)?;
+            let nodes = nodes.iter().map(|node| {
+                let place = places.segments(node.place);
+                self.spend(4 * place.len() as u64)?;
+                Ok((place, node.value))
+            });
+            SelectedNodes::collect(nodes, &self.memory)?
+        };
+        Ok(selected.holding(self.memory))
+    }
+
+    /// Calls `each` with the values that the segments of the whole query select, until it breaks.
+    pub(super) fn visit(
         &self,
         segments: &[QuerySegment],
-    ) -> Result<Vec<(Vec<Segment>, &'t Tree)>> {
-        let mut places = Places::kept();
-        let nodes = self.walk(
-            &segments[self.skipped..],
-            self.root,
-            &mut places,
-            usize::MAX,
-        )?;
-        let place = |node: QueryNode<'t>| {
-            let place = places.segments(node.place);
-            self.spend(4 * place.len() as u64)?;
-            Ok((place, node.value))
-        };
-        nodes.into_iter().map(place).collect()
+        mut each: impl FnMut(&'t Tree) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let mut places = Places::unwanted(&self.memory);
+        let rest = &segments[self.skipped..];
+        let nodes = self.walk(rest, self.root, &mut places, usize::MAX)?;
+        for node in &*nodes {
+            if each(node.value)?.is_break() {
+                break;
+            }
+        }
+        Ok(())
     }
 
     /// What a query inside a filter selects; no more than is `enough`.
@@ -68,9 +85,10 @@ impl<'t, 's> Evaluation<'t, 's> {
         query: &FilterQuery,
         current: &'t Tree,
         enough: usize,
-    ) -> Result<Vec<QueryNode<'t>>> {
+    ) -> Result<CountedList<'_, QueryNode<'t>>> {
         let (segments, start) = self.begin(query, current);
-        self.walk(segments, start, &mut Places::default(), enough)
+        let mut places = Places::unwanted(&self.memory);
+        self.walk(segments, start, &mut places, enough)
     }
 
     /// The node that a singular query selects.
@@ -119,30 +137,31 @@ impl<'t, 's> Evaluation<'t, 's> {
         }
     }
 
-    fn walk(
-        &self,
+    fn walk<'m>(
+        &'m self,
         segments: &[QuerySegment],
         start: &'t Tree,
-        places: &mut Places<'t>,
+        places: &mut Places<'m, 't>,
         enough: usize,
-    ) -> Result<Vec<QueryNode<'t>>> {
-        let mut nodes = vec![QueryNode {
+    ) -> Result<CountedList<'m, QueryNode<'t>>> {
+        let mut nodes = CountedList::new(&self.memory);
+        nodes.push(QueryNode {
             value: start,
             place: HERE,
-        }];
+        })?;
         for (at, segment) in segments.iter().enumerate() {
             let last = at + 1 == segments.len();
             let mut selected = NodeList {
-                nodes: Vec::new(),
+                nodes: CountedList::new(&self.memory),
                 enough: if last { enough } else { usize::MAX },
             };
-            for node in nodes {
+            for node in &*nodes {
                 match segment {
                     QuerySegment::Child(selectors) => {
-                        self.child(selectors, node, places, &mut selected)?;
+                        self.child(selectors, *node, places, &mut selected)?;
                     }
                     QuerySegment::Descendant(selectors) => {
-                        self.descendants(selectors, node, places, &mut selected)?;
+                        self.descendants(selectors, *node, places, &mut selected)?;
                     }
                 }
                 if selected.is_enough() {
@@ -155,12 +174,12 @@ impl<'t, 's> Evaluation<'t, 's> {
     }
 
     /// The selectors on a node and on all below it, a node before what is below it.
-    fn descendants(
-        &self,
+    fn descendants<'m>(
+        &'m self,
         selectors: &[Selector],
         node: QueryNode<'t>,
-        places: &mut Places<'t>,
-        selected: &mut NodeList<'t>,
+        places: &mut Places<'m, 't>,
+        selected: &mut NodeList<'m, 't>,
     ) -> Result<()> {
         self.child(selectors, node, places, selected)?;
         let mut open = vec![(
@@ -183,7 +202,7 @@ impl<'t, 's> Evaluation<'t, 's> {
                 continue;
             }
             let (kept, before) = (places.len(), selected.nodes.len());
-            let place = places.below(parent.place, segment);
+            let place = places.below(parent.place, segment)?;
             let node = QueryNode { value, place };
             self.child(selectors, node, places, selected)?;
             if selected.is_enough() {
@@ -194,57 +213,70 @@ impl<'t, 's> Evaluation<'t, 's> {
         Ok(())
     }
 
-    fn child(
-        &self,
+    /// The selectors on a node. Its frame is small, because filters with filters recur here.
+    fn child<'m>(
+        &'m self,
         selectors: &[Selector],
         node: QueryNode<'t>,
-        places: &mut Places<'t>,
-        selected: &mut NodeList<'t>,
+        places: &mut Places<'m, 't>,
+        selected: &mut NodeList<'m, 't>,
     ) -> Result<()> {
         for selector in selectors {
             self.spend(1)?;
-            let mut take = |segment: SegmentRef<'t>, value: &'t Tree| {
-                let place = places.below(node.place, segment);
-                selected.take(QueryNode { value, place })
-            };
-            match selector {
-                Selector::Name(name) => {
-                    if let Some((name, value)) = node.value.member(name) {
-                        take(SegmentRef::Key(name), value)?;
+            if let Selector::Filter(expression) = selector {
+                for (segment, value) in ChildNodes::of(node.value) {
+                    self.spend(1)?;
+                    if self.holds(expression, value)? {
+                        selected.take(node, segment, value, places)?;
                     }
                 }
-                Selector::Index(index) => {
-                    if let Some((at, value)) = element(node.value, *index) {
-                        take(SegmentRef::Index(at), value)?;
-                    }
-                }
-                Selector::Slice { start, end, step } => {
-                    let Tree::Array(elements) = node.value else {
-                        continue;
-                    };
-                    for at in slice(elements.len(), *start, *end, *step) {
-                        self.spend(1)?;
-                        take(SegmentRef::Index(at as u64), &elements[at])?;
-                    }
-                }
-                Selector::Wildcard => {
-                    for (segment, value) in ChildNodes::of(node.value) {
-                        self.spend(1)?;
-                        take(segment, value)?;
-                    }
-                }
-                Selector::Filter(expression) => {
-                    for (segment, value) in ChildNodes::of(node.value) {
-                        self.spend(1)?;
-                        if self.holds(expression, value)? {
-                            take(segment, value)?;
-                        }
-                    }
-                }
+            } else {
+                self.children(selector, node, places, selected)?;
             }
             if selected.is_enough() {
                 return Ok(());
             }
+        }
+        Ok(())
+    }
+
+    /// A selector that is not a filter on a node.
+    fn children<'m>(
+        &'m self,
+        selector: &Selector,
+        node: QueryNode<'t>,
+        places: &mut Places<'m, 't>,
+        selected: &mut NodeList<'m, 't>,
+    ) -> Result<()> {
+        let mut take =
+            |segment: SegmentRef<'t>, value: &'t Tree| selected.take(node, segment, value, places);
+        match selector {
+            Selector::Name(name) => {
+                if let Some((name, value)) = node.value.member(name) {
+                    take(SegmentRef::Key(name), value)?;
+                }
+            }
+            Selector::Index(index) => {
+                if let Some((at, value)) = element(node.value, *index) {
+                    take(SegmentRef::Index(at), value)?;
+                }
+            }
+            Selector::Slice { start, end, step } => {
+                let Tree::Array(elements) = node.value else {
+                    return Ok(());
+                };
+                for at in slice(elements.len(), *start, *end, *step) {
+                    self.spend(1)?;
+                    take(SegmentRef::Index(at as u64), &elements[at])?;
+                }
+            }
+            Selector::Wildcard => {
+                for (segment, value) in ChildNodes::of(node.value) {
+                    self.spend(1)?;
+                    take(segment, value)?;
+                }
+            }
+            Selector::Filter(_) => {}
         }
         Ok(())
     }
@@ -285,20 +317,27 @@ pub(super) fn singular_place(
 }
 
 /// A list of nodes that is being made.
-struct NodeList<'t> {
-    nodes: Vec<QueryNode<'t>>,
+struct NodeList<'m, 't> {
+    nodes: CountedList<'m, QueryNode<'t>>,
     enough: usize,
 }
 
-impl<'t> NodeList<'t> {
+impl<'m, 't> NodeList<'m, 't> {
     fn is_enough(&self) -> bool {
         self.nodes.len() >= self.enough
     }
 
-    fn take(&mut self, node: QueryNode<'t>) -> Result<()> {
+    /// Adds a child of `parent`.
+    fn take(
+        &mut self,
+        parent: QueryNode<'t>,
+        segment: SegmentRef<'t>,
+        value: &'t Tree,
+        places: &mut Places<'m, 't>,
+    ) -> Result<()> {
+        let place = places.below(parent.place, segment)?;
         check_nodes(self.nodes.len() + 1)?;
-        self.nodes.push(node);
-        Ok(())
+        self.nodes.push(QueryNode { value, place })
     }
 }
 

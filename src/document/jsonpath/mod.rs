@@ -7,17 +7,20 @@ mod evaluate;
 mod filter;
 mod iregexp;
 mod leading;
+mod node_list;
 mod parse;
 mod pattern;
 mod places;
 mod slice;
 
+use std::ops::ControlFlow;
 use std::sync::Arc;
 
 use ast::{QuerySegment, Selector};
 use evaluate::Evaluation;
 pub use evaluate::check_nodes;
 pub use leading::{ElementRange, ElementSlice, Leading, LeadingRange, LeadingStep};
+pub use node_list::{Selected, SelectedNodes};
 use pattern::Regexp;
 
 use super::path::{Segment, SegmentRef};
@@ -152,8 +155,22 @@ impl Query {
         &self,
         below_prefix: &'t Tree,
         steps: &Steps<'_>,
-    ) -> Result<Vec<Selected<'t>>> {
+    ) -> Result<SelectedNodes<'t>> {
         self.select_rest(self.0.prefix.len(), below_prefix, steps)
+    }
+
+    /// Calls `each` with the values that the query selects, as [`Query::select`], until it breaks.
+    ///
+    /// # Errors
+    /// As [`Query::select`]. The errors of `each`.
+    pub fn visit<'t>(
+        &self,
+        below_prefix: &'t Tree,
+        steps: &Steps<'_>,
+        each: impl FnMut(&'t Tree) -> Result<ControlFlow<()>>,
+    ) -> Result<()> {
+        let evaluation = Evaluation::new(below_prefix, self.0.prefix.len(), steps);
+        evaluation.visit(&self.0.segments, each)
     }
 
     /// The leading segments, none of them applied.
@@ -179,13 +196,10 @@ impl Query {
         applied: usize,
         value: &'t Tree,
         steps: &Steps<'_>,
-    ) -> Result<Vec<Selected<'t>>> {
+    ) -> Result<SelectedNodes<'t>> {
         Evaluation::new(value, applied, steps).select(&self.0.segments)
     }
 }
-
-/// A node that a query selects: its place, and the value there.
-pub type Selected<'t> = (Vec<Segment>, &'t Tree);
 
 fn prefix(segments: &[QuerySegment]) -> Vec<Segment> {
     let places = segments.iter().map_while(QuerySegment::place);

@@ -2,33 +2,45 @@
 
 use super::super::path::{Segment, SegmentRef};
 use super::super::tree::Tree;
+use super::node_list::{CountedList, ListMemory};
+use crate::error::Result;
 
 /// The places of nodes, each a segment and the place above, if they are wanted.
-#[derive(Default)]
-pub(super) struct Places<'e> {
+pub(super) struct Places<'m, 'e> {
     kept: bool,
-    links: Vec<(usize, SegmentRef<'e>)>,
+    links: CountedList<'m, (usize, SegmentRef<'e>)>,
 }
 
 /// The place of the current value.
 pub(super) const HERE: usize = 0;
 
-impl<'e> Places<'e> {
+impl<'m, 'e> Places<'m, 'e> {
     /// Places that are wanted.
-    pub(super) fn kept() -> Self {
+    pub(super) fn kept(memory: &'m ListMemory<'m>) -> Self {
         Self {
             kept: true,
-            links: Vec::new(),
+            links: CountedList::new(memory),
+        }
+    }
+
+    /// Places that are not wanted.
+    pub(super) fn unwanted(memory: &'m ListMemory<'m>) -> Self {
+        Self {
+            kept: false,
+            links: CountedList::new(memory),
         }
     }
 
     /// The place below another.
-    pub(super) fn below(&mut self, above: usize, segment: SegmentRef<'e>) -> usize {
+    ///
+    /// # Errors
+    /// As [`CountedList::push`].
+    pub(super) fn below(&mut self, above: usize, segment: SegmentRef<'e>) -> Result<usize> {
         if !self.kept {
-            return HERE;
+            return Ok(HERE);
         }
-        self.links.push((above, segment));
-        self.links.len()
+        self.links.push((above, segment))?;
+        Ok(self.links.len())
     }
 
     /// How many there are.

@@ -1,9 +1,10 @@
 //! Queries as a whole: what they are refused for, what they select, and what they cost.
 
 use super::*;
-use crate::budget::Budget;
+use crate::budget::{Budget, Pool};
 use crate::document::path::Place;
 use crate::error::ErrorKind;
+use crate::error::Resource::Memory;
 use crate::limits::{
     Bounds, JSONPATH_BRACKETS_MAX, JSONPATH_BYTES_MAX, JSONPATH_FUNCTIONS_MAX, JSONPATH_NODES_MAX,
     REGEXP_BYTES_MAX, REGEXP_COMPILED_BYTES_MAX, REGEXP_LEVELS_MAX, REGEXPS_MAX,
@@ -390,4 +391,58 @@ fn an_expression_that_defeats_the_lazy_automaton_is_still_answered() {
     let expected = text.as_bytes()[100_000 - 61] == b'a';
     assert_eq!(found.first().map(String::as_str), expected.then_some("/0"));
     assert_eq!(found.len(), usize::from(expected));
+}
+
+#[test]
+fn node_lists_take_memory_before_they_grow() {
+    let leaves = vec!["[1,[2,[3,[4]]]]"; 2_000].join(",");
+    let document = tree(&format!("{{\"a\":[{leaves}]}}"));
+    let levels = crate::limits::DOCUMENT_LEVELS_MAX - 20;
+    let deep = tree(&format!("{}1{}", "[0,".repeat(levels), "]".repeat(levels)));
+    for (text, document) in [
+        ("$..*", &document),
+        ("$.a[*]", &document),
+        ("$..[?count(@..*) > 1]", &document),
+        ("$[?count($..*) == 1]", &document),
+        ("$[?value($..*) == 1]", &document),
+        ("$..*..*", &deep),
+    ] {
+        let below = document.at(query(text).prefix()).expect(text);
+        let run = |bytes_max: usize| {
+            let pool = Pool::new(bytes_max);
+            let budget = Budget::of_test_in(&pool, &Bounds::DEFAULT);
+            let selected = query(text).select(below, &Steps::of(&budget));
+            let held = selected.map(|_nodes| pool.held());
+            assert_eq!(pool.held(), 0, "{text}: all is returned");
+            held.map_err(|error| error.kind())
+        };
+        let nodes = query(text);
+        let budget = Budget::of_test(&Bounds::DEFAULT);
+        let nodes = nodes.select(below, &Steps::of(&budget)).expect(text);
+        let (count, bytes) = (nodes.len(), nodes.held_bytes());
+        let places = nodes.iter().map(|(place, _)| place.len()).sum::<usize>();
+        assert!(bytes >= count * size_of::<Selected<'_>>() + places * size_of::<Segment>());
+        let held = run(64 << 20).expect(text);
+        assert!(held <= bytes && bytes - held < 8 << 10, "{text}: {held}");
+        assert_eq!(run(16 << 10), Err(ErrorKind::Exhausted(Memory)), "{text}");
+    }
+}
+
+#[test]
+fn values_are_visited_until_the_visitor_breaks() {
+    let document = tree("{\"a\":[1,2,3]}");
+    let below = document.at(query("$.a[*]").prefix()).expect("it exists");
+    let budget = Budget::of_test(&Bounds::DEFAULT);
+    let mut visited = Vec::new();
+    let visit = |value: &Tree| {
+        visited.push(value.clone());
+        Ok(if visited.len() == 2 {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        })
+    };
+    let done = query("$.a[*]").visit(below, &Steps::of(&budget), visit);
+    done.expect("it is small");
+    assert_eq!(visited, [tree("1"), tree("2")]);
 }

@@ -1,6 +1,4 @@
-//! What the resolvers of one request share: the snapshot or transaction, batched loads, the budget.
+//! What the parts of one request share: the budget and the statistics.
 
-pub(crate) mod batcher;
 pub(crate) mod request_budget;
 pub(crate) mod request_stats;
-pub(crate) mod session;

@@ -3,7 +3,6 @@
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-use async_graphql::SelectionField;
 use tokio::time::Instant;
 
 use crate::budget::{Budget, Pool, Reservation};
@@ -100,18 +99,6 @@ impl RequestBudget {
         self.places(places)
     }
 
-    /// Counts the fields selected below `field` for each of `elements` elements, and the bytes of
-    /// their names in the response.
-    ///
-    /// # Errors
-    /// `TOO_COMPLEX`, `TOO_LARGE`: the named limit is exceeded. As [`RequestBudget::check`].
-    pub(crate) fn elements(&self, elements: usize, field: SelectionField<'_>) -> Result<()> {
-        self.check()?;
-        let (fields, names) = below(field);
-        self.carry(elements.saturating_mul(names))?;
-        self.fields(elements.saturating_mul(fields.max(1)))
-    }
-
     /// Counts fields of the response, and reserves memory for them until it is written.
     ///
     /// # Errors
@@ -120,15 +107,6 @@ impl RequestBudget {
         let limit = Limit::new("responseFields", self.bounds.response_fields);
         self.count(&self.fields, fields, limit, "fields in the response")?;
         self.memory.hold(fields.saturating_mul(HELD_PER_FIELD))
-    }
-
-    /// Counts `bytes` more bytes of the response.
-    ///
-    /// # Errors
-    /// `TOO_LARGE`: the named limit is exceeded. As [`RequestBudget::check`].
-    pub(crate) fn carry(&self, bytes: usize) -> Result<()> {
-        self.check()?;
-        self.budget.respond(bytes)
     }
 
     fn count(&self, counter: &AtomicUsize, by: usize, limit: Limit, what: &str) -> Result<()> {
@@ -146,15 +124,7 @@ fn add(counter: &AtomicUsize, by: usize) -> usize {
     counter.fetch_add(by, Relaxed).saturating_add(by)
 }
 
-/// The number of fields selected below a field, at every level, and the bytes of their names in
-/// JSON.
-fn below(field: SelectionField<'_>) -> (usize, usize) {
-    let (mut fields, mut names) = (0, 0);
-    for selected in field.selection_set() {
-        let name = selected.alias().unwrap_or(selected.name());
-        let (more, longer) = below(selected);
-        fields += 1 + more;
-        names += name.len() + r#""":,"#.len() + longer;
-    }
-    (fields, names)
+/// The error of a plan whose parts do not fit each other.
+pub(crate) fn mismatch() -> Error {
+    Error::internal("the parts of a plan do not fit each other")
 }

@@ -22,8 +22,6 @@ pub struct RequestStats {
     pub parsed_before: Option<bool>,
     /// Whether the text was found by its hash. None if the client sent the text.
     pub found_by_hash: Option<bool>,
-    /// Whether the query was executed from a plan.
-    pub planned: bool,
     /// The operations on the store.
     pub store: Arc<Operations>,
 }

@@ -6,18 +6,16 @@
 
 use std::collections::HashSet;
 
-use async_graphql::Name;
-use async_graphql::Value;
 use async_graphql::parser::types::{
-    BaseType, ExecutableDocument, Field, OperationDefinition, OperationType, Selection,
+    BaseType, Directive, ExecutableDocument, Field, OperationDefinition, OperationType, Selection,
     SelectionSet, Type,
 };
+use async_graphql::{Name, Positioned, Value, Variables};
 use async_graphql_value::Value as Input;
 
-use super::normalize::is_skipped;
 use crate::document::leaf::abridged;
 use crate::error::{Error, Result};
-use crate::graphql::prepare::validate::types::{Types, base_name};
+use crate::graphql::schema::built::types::{Types, base_name};
 use crate::graphql::variables::coerced::Coerced;
 
 /// Checks the variables in the paths, the sets of keys and the filters of a valid mutation. The
@@ -162,6 +160,22 @@ impl Targets<'_> {
             abridged(name)
         )))
     }
+}
+
+/// Whether `@skip` or `@include` excludes a selection.
+pub(super) fn is_skipped(directives: &[Positioned<Directive>], variables: &Variables) -> bool {
+    directives.iter().any(|directive| {
+        let condition = match directive.node.get_argument("if").map(|value| &value.node) {
+            Some(Input::Boolean(value)) => *value,
+            Some(Input::Variable(name)) => variables.get(name) == Some(&Value::Boolean(true)),
+            _ => false,
+        };
+        match directive.node.name.node.as_str() {
+            "skip" => condition,
+            "include" => !condition,
+            _ => false,
+        }
+    })
 }
 
 const PATH: &str = "Path";

@@ -2,7 +2,6 @@
 
 use std::sync::LazyLock;
 
-use async_graphql::parser::parse_schema;
 use async_graphql::parser::types::{BaseType, Type, VariableDefinition};
 use async_graphql::{InputType, Name, Positioned};
 use bytes::Bytes;
@@ -15,19 +14,17 @@ use crate::document::tree::Tree;
 use crate::error::{Error, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::objects::filter::FilterInput;
-use crate::graphql::prepare::validate::inputs::Inputs;
 use crate::graphql::request::raw_variables::GivenVariables;
-use crate::graphql::schema::build::{SchemaScope, schema_text};
+use crate::graphql::schema::built::scope::SchemaScope;
+use crate::graphql::schema::built::served::ServedSchema;
 use crate::graphql::variables::coerce::coerce;
 use crate::limits::Bounds;
 
 /// The name of the variable that the text is read as.
 const VARIABLE: &str = "where";
 
-static INPUTS: LazyLock<Inputs> = LazyLock::new(|| {
-    let types = parse_schema(schema_text(SchemaScope::Full));
-    Inputs::of(&types.expect("the text that the schema prints is GraphQL"))
-});
+static SCHEMA: LazyLock<ServedSchema> =
+    LazyLock::new(|| ServedSchema::of(SchemaScope::Full, &Bounds::DEFAULT));
 
 /// Reads a filter with the form of the argument `where`, from JSON such as `{"at": "$.age", "gte":
 /// 18}`.
@@ -43,7 +40,8 @@ pub async fn read_filter(json: &str) -> Result<filter::Filter> {
     let to_error = |_| Error::bad_input("not JSON");
     let given = GivenVariables::read(&mut Reader::new(text, usize::MAX), &body, &to_error)?;
     let bounds = Bounds::DEFAULT;
-    let mut variables = coerce(&[definition()], &given, &INPUTS, &bounds, false)?.values;
+    let inputs = SCHEMA.types().inputs();
+    let mut variables = coerce(&[definition()], &given, inputs, &bounds)?.values;
     let value = variables.remove(&Name::new(VARIABLE));
     let filter = FilterInput::parse(value).map_err(|error| {
         let error = error.into_server_error(async_graphql::Pos::default());

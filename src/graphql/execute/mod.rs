@@ -1,12 +1,13 @@
-//! Executes a prepared query: from its plan, or with the resolvers of the schema.
+//! Executes a prepared operation from its plan.
 
 pub(crate) mod allowed;
 pub(crate) mod change_targets;
+pub(crate) mod current_schema;
 pub(crate) mod failures;
 pub(crate) mod filter_text;
 pub(crate) mod hints;
 pub(crate) mod interface;
-pub(crate) mod normalize;
+pub(crate) mod mutations;
 pub(crate) mod operation;
 pub(crate) mod planned;
 pub(crate) mod service;

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use async_graphql::Response;
-use async_graphql::parser::types::{ExecutableDocument, OperationDefinition, OperationType};
+use async_graphql::parser::types::OperationType;
+use async_graphql::{Name, ServerError, Value};
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use tokio::time::{Instant, timeout_at};
@@ -12,12 +12,13 @@ use tokio::time::{Instant, timeout_at};
 use super::allowed::Allowed;
 use super::change_targets::check_targets;
 use super::failures::{conflict, error_response, log, out_of_time, refusal, unanswered, undone};
-use super::hints::empty::may_be_empty;
 use super::hints::{QueryAnswer, with_hints};
 use super::interface::{GraphQlOptions, GraphQlResponse, Methods};
-use super::operation::{IdleOperation, Operation};
-use super::planned::PlanExecutor;
+use super::mutations::session::MutationSession;
+use super::mutations::{MutationExecutor, MutationResponse};
+use super::operation::{IdleOperation, Operation, coerced};
 use super::planned::write::WrittenResponse;
+use super::planned::{PlanArguments, PlanExecutor, PlanSource};
 use super::streaming::{ResponseStream, Started};
 use super::subscriptions::changes::responses_to_changes;
 use super::subscriptions::live::{LiveKey, LiveQueries};
@@ -28,56 +29,42 @@ use crate::database::{
     kept_answer, unique_violation,
 };
 use crate::error::{Error, ErrorKind, Limit, Result};
-use crate::graphql::context::batcher::{Batcher, LoadQueue};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_stats::{RequestStats, type_name};
-use crate::graphql::context::session::Session;
-use crate::graphql::prepare::plan::Plan;
+use crate::graphql::prepare::introspection::Introspection;
+use crate::graphql::prepare::plan::Field;
 use crate::graphql::prepare::prepared_query::{PreparedQueries, Refusal, select, select_named};
 use crate::graphql::prepare::root_field::root_field;
 use crate::graphql::request::body::Request;
 use crate::graphql::request::idempotency::once_only;
 use crate::graphql::request::persisted::PersistedQueries;
-use crate::graphql::request::raw_variables::GivenVariables;
-use crate::graphql::response::write::{
-    complete, fill, server_error, write, write_committed, write_uncommitted,
-};
-use crate::graphql::schema::build::{PhylloSchema, Purpose, subgraph_text};
-use crate::graphql::schema::federation::SubgraphSdl;
-use crate::graphql::schema::subscription::ChangeSchema;
-use crate::graphql::variables::coerce::coerce;
-use crate::graphql::variables::coerced::Coerced;
+use crate::graphql::response::commit_version::fill;
+use crate::graphql::response::write::{complete, server_error, write, write_value};
 use crate::graphql::variables::variable_cost::check_uses;
-use crate::limits::{Bounds, JSON_BYTES_AT_ONCE};
-use crate::store::{
-    Decision, MeteredTransaction, Transaction, TransactionResult, offload_if_large,
-};
+use crate::limits::Bounds;
+use crate::store::{Decision, MeteredTransaction, Transaction, TransactionResult};
 
 /// The GraphQL interface of a database.
 #[derive(Clone)]
-pub struct GraphQl(Arc<ServiceParts>);
+pub struct GraphQl(pub(super) Arc<ServiceParts>);
 
-struct ServiceParts {
+pub(super) struct ServiceParts {
     database: Database,
-    schema: PhylloSchema,
-    /// The text of the subgraph schema.
-    sdl: SubgraphSdl,
-    operations: PreparedQueries,
+    pub(super) operations: PreparedQueries,
     persisted: PersistedQueries,
     /// Whether responses to queries have hints.
     hints: bool,
     pool: Pool,
     bounds: Bounds,
-    changes: ChangeSchema,
     live: Arc<LiveQueries>,
 }
 
 /// The outcome of one execution of a mutation.
 enum Mutated {
-    /// The mutation was executed.
-    Now(Response),
-    /// The mutation was executed, and its response, without the version, was stored.
-    LruCache(Vec<u8>),
+    /// The mutation was executed. The response has placeholders for the version.
+    Now(Vec<u8>),
+    /// The mutation failed, and has no effect.
+    Failed(Vec<ServerError>),
     /// The mutation took effect earlier, with this stored response.
     Earlier(StoredResponse),
 }
@@ -98,17 +85,15 @@ impl GraphQl {
         } = options;
         let pool = Pool::new(bounds.held_bytes);
         database.changes().count_in(pool.clone());
+        let operations = PreparedQueries::new(scope, introspection, &bounds);
         Self(Arc::new(ServiceParts {
             database,
-            schema: PhylloSchema::new(scope, Purpose::Execute, &bounds),
-            sdl: SubgraphSdl::new(&subgraph_text(scope)),
-            operations: PreparedQueries::new(scope, introspection, &bounds),
+            operations,
             persisted: PersistedQueries::new(),
             hints,
             live: Arc::new(LiveQueries::new(pool.clone())),
             pool,
             bounds,
-            changes: ChangeSchema::new(&bounds),
         }))
     }
 
@@ -240,16 +225,15 @@ impl GraphQl {
             operation: operation.name.as_deref().map(Into::into),
             variables: variables[..].into(),
         };
-        let prepared = operation.clone().ready();
-        let selected = select(&prepared.document, prepared.name.as_deref())?;
-        let field = root_field(selected)?;
+        let selected = select(&operation.document, operation.name.as_deref())?;
+        let target = target(root_field(selected)?, &operation.variables.values, after)?;
         let inner = self.0.clone();
         let time = allowed.deadline.saturating_duration_since(Instant::now());
         let allowed = move || Allowed {
             deadline: Instant::now() + time,
             ..allowed
         };
-        match target(field, &prepared.variables.values, after)? {
+        match target {
             SubscriptionTarget::Live(interest, pause) => {
                 let follow = self.0.database.changes().follow(interest, FollowFrom::Now);
                 let idle = IdleOperation::new(operation);
@@ -267,7 +251,7 @@ impl GraphQl {
                 let changes = self.0.database.changes();
                 let from = after.map_or(FollowFrom::Now, FollowFrom::Cursor);
                 let follower = changes.follow(interest, from).await?;
-                let idle = IdleOperation::new(prepared);
+                let idle = IdleOperation::new(operation);
                 Ok(responses_to_changes(follower, refusal, move |change| {
                     let (inner, operation) = (inner.clone(), idle.operation());
                     Box::pin(
@@ -289,27 +273,24 @@ impl GraphQl {
         allowed: Allowed,
         report: &mut RequestStats,
     ) -> Vec<u8> {
-        let inner = self.0.clone();
-        let operation = operation.ready();
+        let (inner, operation) = (self.0.clone(), Arc::new(operation));
         let database = self.0.database.observed(report.store.clone());
         let settled = database.transact(allowed.deadline, move |transaction| {
             let (inner, operation) = (inner.clone(), operation.clone());
-            Box::pin(async move { inner.mutate(operation, transaction, allowed).await })
+            Box::pin(async move { inner.mutate(&operation, transaction, allowed).await })
         });
         match settled.await {
-            Ok(TransactionResult::Committed(mutated, version)) => match mutated {
-                Mutated::Now(response) => write_committed(&response.data, version),
-                Mutated::LruCache(answer) => fill(&answer, version),
-                Mutated::Earlier(kept) => fill(&kept.bytes, kept.version),
-            },
-            Ok(TransactionResult::Aborted(Mutated::Earlier(kept))) => {
-                fill(&kept.bytes, kept.version)
-            }
-            Ok(TransactionResult::Aborted(Mutated::Now(response))) => {
-                undone(&response.errors, report)
-            }
-            Ok(TransactionResult::Aborted(Mutated::LruCache(_))) => {
-                let error = Error::internal("a stored response was not committed");
+            Ok(TransactionResult::Committed(Mutated::Now(json), version)) => fill(&json, version),
+            Ok(
+                TransactionResult::Committed(Mutated::Earlier(kept), _)
+                | TransactionResult::Aborted(Mutated::Earlier(kept)),
+            ) => fill(&kept.bytes, kept.version),
+            Ok(TransactionResult::Aborted(Mutated::Failed(errors))) => undone(&errors, report),
+            Ok(
+                TransactionResult::Committed(Mutated::Failed(_), _)
+                | TransactionResult::Aborted(Mutated::Now(_)),
+            ) => {
+                let error = Error::internal("a failed mutation was committed, or another was not");
                 undone(&[server_error(&error)], report)
             }
             Err(error) if error.kind() == ErrorKind::Timeout => {
@@ -346,22 +327,18 @@ impl ServiceParts {
         let ty = prepared.operation_type(name, selected);
         report.ty = Some(type_name(ty));
         report.operation = name.map(str::to_owned);
-        let plan = prepared.plan(name);
-        let planned = plan.is_some();
-        let variables = if request.variables.text().len() > JSON_BYTES_AT_ONCE {
-            self.large_variables(document, &request, planned).await?
-        } else {
-            self.variables(selected, &request.variables, planned)?
-        };
+        let plan = prepared.plan(name)?;
+        let variables = coerced(&prepared, &request, self.bounds).await?;
         check_uses(document, selected, &variables, &self.bounds)?;
         let once_only = match ty {
             OperationType::Mutation => {
-                check_targets(document, selected, &variables, self.operations.types())?;
+                check_targets(document, selected, &variables, prepared.schema.types())?;
                 once_only(&request).map(Arc::new)
             }
             OperationType::Query | OperationType::Subscription => None,
         };
         let operation = Operation {
+            schema: prepared.schema.clone(),
             document: document.clone(),
             plan,
             name: request.operation_name,
@@ -369,31 +346,6 @@ impl ServiceParts {
             once_only,
         };
         Ok((operation, ty))
-    }
-
-    /// Coerces the variables of a request to those that the operation declares.
-    fn variables(
-        &self,
-        selected: &OperationDefinition,
-        given: &GivenVariables,
-        planned: bool,
-    ) -> Result<Coerced> {
-        let definitions = &selected.variable_definitions;
-        let inputs = self.operations.inputs();
-        coerce(definitions, given, inputs, &self.bounds, planned)
-    }
-
-    /// As [`ServiceParts::variables`], on a blocking thread for large variables.
-    async fn large_variables(
-        self: &Arc<Self>,
-        document: &Arc<ExecutableDocument>,
-        request: &Request,
-        planned: bool,
-    ) -> Result<Coerced> {
-        let (inner, document) = (self.clone(), document.clone());
-        let (name, given) = (request.operation_name.clone(), request.variables.clone());
-        let read = move || inner.variables(select(&document, name.as_deref())?, &given, planned);
-        offload_if_large(request.variables.text().len(), read).await
     }
 
     async fn query(
@@ -404,22 +356,11 @@ impl ServiceParts {
         hints: bool,
     ) -> Vec<u8> {
         let request_budget = self.request_budget(allowed);
-        if let Some(plan) = &operation.plan {
-            let answer = self.query_directly(plan, &operation.variables, &request_budget, report);
-            let answer = answer.await;
-            if !hints || !answer.may_be_empty {
-                return answer.json;
-            }
-            return Box::pin(self.hinted(answer, &operation, &request_budget, report)).await;
+        let answer = self.execute(&operation, &request_budget, report).await;
+        if !hints || !answer.may_be_empty {
+            return answer.json;
         }
-        let asked = hints.then(|| operation.clone());
-        let answer = Box::pin(self.query_generally(operation, &request_budget, report)).await;
-        match asked {
-            Some(asked) if answer.may_be_empty => {
-                Box::pin(self.hinted(answer, &asked, &request_budget, report)).await
-            }
-            _ => answer.json,
-        }
+        Box::pin(self.hinted(answer, &operation, &request_budget, report)).await
     }
 
     async fn hinted(
@@ -433,56 +374,64 @@ impl ServiceParts {
         with_hints(answer, operation, &database, request_budget).await
     }
 
-    /// Executes a plan.
-    async fn query_directly(
+    /// Executes the plan of a query.
+    async fn execute(
         &self,
-        plan: &Plan,
-        variables: &Coerced,
-        request_budget: &RequestBudget,
-        report: &mut RequestStats,
-    ) -> QueryAnswer {
-        let database = self.database.observed(report.store.clone());
-        report.planned = true;
-        let executor = PlanExecutor {
-            variables,
-            database: &database,
-            request_budget,
-            sdl: self.sdl.json(),
-        };
-        let deadline = request_budget.budget().deadline();
-        let Ok(executed) = timeout_at(deadline, executor.execute(plan)).await else {
-            return unanswered(&out_of_time(request_budget), report);
-        };
-        if let Some(passed) = request_budget.passed() {
-            return unanswered(passed, report);
-        }
-        let WrittenResponse {
-            data,
-            errors,
-            may_be_empty,
-        } = match executed {
-            Ok(written) => written,
-            Err(error) => return unanswered(&error, report),
-        };
-        report.note(&errors);
-        log(&errors);
-        QueryAnswer {
-            json: complete(data, &errors),
-            errors,
-            may_be_empty,
-        }
-    }
-
-    async fn query_generally(
-        &self,
-        operation: Operation,
+        operation: &Operation,
         request_budget: &Arc<RequestBudget>,
         report: &mut RequestStats,
     ) -> QueryAnswer {
-        let operation = operation.ready();
-        let execute = |request| async move { self.schema.execute(request).await };
-        self.query_with(operation, request_budget, report, execute)
-            .await
+        let introspected = match &operation.plan.introspection {
+            None => Vec::new(),
+            // Boxed, because it is rare.
+            Some(introspection) => {
+                match Box::pin(self.introspect(operation, introspection)).await {
+                    Ok(introspected) => introspected,
+                    Err(error) => return unanswered(&error, report),
+                }
+            }
+        };
+        let database = self.database.observed(report.store.clone());
+        let executor = PlanExecutor {
+            variables: &operation.variables,
+            source: PlanSource::Database(&database),
+            request_budget,
+            sdl: operation.schema.subgraph().json(),
+        };
+        let executed = executor.execute(&operation.plan, &introspected);
+        answer(executed, request_budget, report).await
+    }
+
+    /// The values of the fields that introspect the schema, as JSON. Those that are not included have
+    /// none.
+    async fn introspect(
+        &self,
+        operation: &Operation,
+        introspection: &Introspection,
+    ) -> Result<Vec<Vec<u8>>> {
+        let variables = &operation.variables;
+        let included = PlanArguments(variables).included(&operation.plan.root);
+        let included = included.filter_map(|selected| match selected.field {
+            Field::Introspection(number) => Some((number, &selected.key)),
+            _ => None,
+        });
+        let included: Vec<(usize, &Name)> = included.collect();
+        let numbers = included.iter().map(|(number, _)| *number);
+        let query = introspection.query(numbers, &variables.values);
+        let mut request = async_graphql::Request::new("").variables(variables.values.clone());
+        request.set_parsed_query(query);
+        let response = operation.schema.introspect(request).await;
+        let mut values = vec![Vec::new(); introspection.count()];
+        for (number, key) in included {
+            match &response.data {
+                Value::Object(data) if response.errors.is_empty() => {
+                    let value = data.get(key).unwrap_or(&Value::Null);
+                    values[number] = write_value(value);
+                }
+                _ => return Err(Error::internal("the schema cannot be introspected")),
+            }
+        }
+        Ok(values)
     }
 
     /// The response to one change of a subscription.
@@ -493,62 +442,31 @@ impl ServiceParts {
         change: FollowedChange,
     ) -> Vec<u8> {
         let mut report = RequestStats::default();
-        let execute = |request: async_graphql::Request| async move {
-            self.changes.execute(request.data(change)).await
-        };
         let request_budget = self.request_budget(allowed);
-        let answer = self.query_with(operation, &request_budget, &mut report, execute);
-        answer.await.json
-    }
-
-    /// Executes a query in one snapshot. `execute` executes the request against a schema.
-    async fn query_with<F: Future<Output = Response>>(
-        &self,
-        operation: Operation,
-        request_budget: &Arc<RequestBudget>,
-        report: &mut RequestStats,
-        execute: impl FnOnce(async_graphql::Request) -> F,
-    ) -> QueryAnswer {
-        let loads = LoadQueue::default();
         let database = self.database.observed(report.store.clone());
-        let session = Session::query(&database, &loads, request_budget);
-        let execution = Batcher::new(execute(operation.request(session)), loads);
-        let deadline = request_budget.budget().deadline();
-        let Ok(response) = timeout_at(deadline, execution).await else {
-            return unanswered(&out_of_time(request_budget), report);
+        let executor = PlanExecutor {
+            variables: &operation.variables,
+            source: PlanSource::Database(&database),
+            request_budget: &request_budget,
+            sdl: operation.schema.subgraph().json(),
         };
-        if let Some(passed) = request_budget.passed() {
-            return unanswered(passed, report);
-        }
-        report.note(&response.errors);
-        log(&response.errors);
-        let json = write(Some(&response.data), &response.errors);
-        if let Err(error) = request_budget.budget().check_response(json.len()) {
-            return unanswered(&error, report);
-        }
-        QueryAnswer {
-            json,
-            may_be_empty: may_be_empty(&response),
-            errors: response.errors,
-        }
+        let executed = executor.respond_to_change(&operation.plan, &change);
+        answer(executed, &request_budget, &mut report).await.json
     }
 
     async fn mutate(
         &self,
-        operation: Operation,
+        operation: &Operation,
         transaction: Arc<dyn Transaction>,
         allowed: Allowed,
     ) -> Result<Decision<Mutated>> {
-        let once_only = operation.once_only.clone();
-        if let Some(once_only) = &once_only {
+        let once_only = operation.once_only.as_deref();
+        if let Some(once_only) = once_only {
             let kept = kept_answer(&*transaction, once_only, SystemTime::now()).await?;
             if let Some(kept) = kept {
                 return Ok(Decision::Abort(Mutated::Earlier(kept)));
             }
         }
-        let loads = LoadQueue::default();
-        let selected = select(&operation.document, operation.name.as_deref())?;
-        let several = selected.selection_set.node.items.len() > 1;
         let request_budget = Arc::new(RequestBudget::of_mutation(
             &allowed.bounds(&self.bounds),
             &self.pool,
@@ -558,43 +476,77 @@ impl ServiceParts {
             transaction,
             request_budget.budget(),
         ));
-        let bytes_max = self.database.store().limits().transaction_bytes_max;
-        let session = Session::mutation(
-            transaction.clone(),
-            &loads,
+        let plan = &operation.plan;
+        let session = MutationSession::new(
+            transaction,
             &request_budget,
-            several,
-            bytes_max,
+            PlanArguments(&operation.variables)
+                .included(&plan.root)
+                .nth(1)
+                .is_some(),
+            self.database.store().limits().transaction_bytes_max,
         );
-        let written = session.written().clone();
-        let execution = self.schema.execute(operation.request(session));
-        let response = Batcher::new(execution, loads).await;
-        if let Some(conflict) = conflict(&response.errors) {
+        let executed = MutationExecutor::new(&session, &operation.variables)
+            .execute(plan)
+            .await;
+        if let Ok(response) = &executed
+            && let Some(conflict) = conflict(&response.errors)
+        {
             return Err(conflict.clone());
         }
         if let Some(passed) = request_budget.passed() {
             return Err(passed.clone());
         }
-        if !response.errors.is_empty() {
-            return Ok(Decision::Abort(Mutated::Now(response)));
+        let MutationResponse { json, errors } = executed?;
+        if !errors.is_empty() {
+            return Ok(Decision::Abort(Mutated::Failed(errors)));
         }
-        if let Some(UniqueViolation { document, error }) = unique_violation(&*transaction).await? {
-            let error = written.place(&document, server_error(&error));
-            let response = Response::from_errors(vec![error]);
-            return Ok(Decision::Abort(Mutated::Now(response)));
+        let violation = unique_violation(session.transaction()).await?;
+        if let Some(UniqueViolation { document, error }) = violation {
+            let error = session.place(&document, server_error(&error));
+            return Ok(Decision::Abort(Mutated::Failed(vec![error])));
         }
-        let Some(once_only) = once_only else {
-            return Ok(Decision::Commit(Mutated::Now(response)));
-        };
-        let answer = write_uncommitted(&response.data);
-        keep_answer(&*transaction, &once_only, &answer, SystemTime::now()).await?;
-        request_budget.check()?;
-        Ok(Decision::Commit(Mutated::LruCache(answer)))
+        if let Some(once_only) = once_only {
+            keep_answer(session.transaction(), once_only, &json, SystemTime::now()).await?;
+            request_budget.check()?;
+        }
+        Ok(Decision::Commit(Mutated::Now(json)))
     }
 
     /// The budget of one request, or of one response of a subscription.
     fn request_budget(&self, allowed: Allowed) -> Arc<RequestBudget> {
         let bounds = allowed.bounds(&self.bounds);
         Arc::new(RequestBudget::new(&bounds, &self.pool, allowed.deadline))
+    }
+}
+
+/// The answer of a plan that is executed, within the deadline.
+async fn answer(
+    executed: impl Future<Output = Result<WrittenResponse>>,
+    request_budget: &RequestBudget,
+    report: &mut RequestStats,
+) -> QueryAnswer {
+    let deadline = request_budget.budget().deadline();
+    let Ok(executed) = timeout_at(deadline, executed).await else {
+        return unanswered(&out_of_time(request_budget), report);
+    };
+    if let Some(passed) = request_budget.passed() {
+        return unanswered(passed, report);
+    }
+    let WrittenResponse {
+        data,
+        errors,
+        may_be_empty,
+        ..
+    } = match executed {
+        Ok(written) => written,
+        Err(error) => return unanswered(&error, report),
+    };
+    report.note(&errors);
+    log(&errors);
+    QueryAnswer {
+        json: complete(data, &errors),
+        errors,
+        may_be_empty,
     }
 }

@@ -1,21 +1,14 @@
 //! Groups of documents and their aggregates: the field `aggregate`.
 
-use std::sync::Arc;
-
-use async_graphql::{Context, Enum, Object, SelectionField, SimpleObject, Value};
-use bytes::Bytes;
+use async_graphql::{Enum, Value};
 
 use super::documents::scan_max;
 use super::filter::{FilterInput, KeyFilterInput, read_documents};
-use super::lookahead::argument;
 use super::page::page_size;
-use crate::database::query::{self, AggregateQuery, AggregatedPath, Group, ValueSummary};
-use crate::document::leaf::Leaf;
+use crate::database::query::{self, AggregateQuery, AggregatedPath, ValueSummary};
 use crate::error::{Error, Limit, Result};
 use crate::graphql::context::request_budget::RequestBudget;
-use crate::graphql::context::session::Session;
-use crate::graphql::response::counted::CountedBytes;
-use crate::graphql::scalars::types::{Json, JsonPath, parsed};
+use crate::graphql::scalars::types::{JsonPath, parsed};
 use crate::limits::{AGGREGATED_PATHS_MAX, HELD_PER_JSONPATH_BYTE, INDEX_PATHS_MAX};
 use crate::store::Read;
 
@@ -39,37 +32,6 @@ pub(crate) struct AggregateRequest {
     pub(crate) descending: bool,
     pub(crate) first: Option<i32>,
     pub(crate) scan_limit: Option<i32>,
-}
-
-/// The groups of a query.
-pub(crate) struct DocumentAggregation {
-    groups: Vec<DocumentGroup>,
-    group_count: usize,
-    plan: AggregationPlanObject,
-}
-
-/// A group of documents.
-#[derive(Clone)]
-pub(crate) struct DocumentGroup {
-    /// The texts of the aggregated paths.
-    of: Arc<Vec<String>>,
-    group: Arc<Group>,
-}
-
-/// How groups were computed.
-#[derive(SimpleObject, Clone)]
-#[graphql(name = "DocumentAggregationPlan")]
-pub(crate) struct AggregationPlanObject {
-    /// The index that was used. Several are joined by ` & ` if the plan intersects them, and by ` | ` if it unites them. Null if no index was used.
-    index: Option<CountedBytes<String>>,
-    /// Whether one of the indexes is partial: the filter of the query implies its filter.
-    partial: bool,
-    /// The number of keys of index entries or of the catalog that were read, plus the number of documents that were examined.
-    scanned: usize,
-    /// The number of documents that were examined: read to evaluate `where`, `groupBy` and `of`. `scanLimit` limits it.
-    examined: usize,
-    /// Whether no document was read: the keys of the catalog or of an index answered the whole query.
-    covered: bool,
 }
 
 /// The request of a field without arguments.
@@ -162,33 +124,6 @@ impl AggregateRequest {
         Ok(found)
     }
 
-    /// As [`AggregateRequest::search`], for a resolver.
-    pub(crate) async fn compute(self, context: &Context<'_>) -> Result<DocumentAggregation> {
-        let session = Session::of(context);
-        let values = aggregated_values(context).await?;
-        let read = session.read().await?;
-        let request_budget = session.request_budget();
-        let found = self.search(&*read, request_budget, &values).await?;
-        request_budget.elements(found.groups.len(), context.field())?;
-        let of = values.of.iter().map(|of| of.path.clone());
-        let of: Arc<Vec<String>> = Arc::new(of.collect());
-        let groups = found.groups.into_iter().map(|group| DocumentGroup {
-            of: of.clone(),
-            group: Arc::new(group),
-        });
-        Ok(DocumentAggregation {
-            groups: groups.collect(),
-            group_count: found.group_count,
-            plan: AggregationPlanObject {
-                partial: found.index.as_ref().is_some_and(|index| index.partial),
-                index: found.index.map(|index| CountedBytes(index.names)),
-                scanned: found.scanned,
-                examined: found.examined,
-                covered: found.examined == 0,
-            },
-        })
-    }
-
     async fn query(
         self,
         request_budget: &RequestBudget,
@@ -238,40 +173,6 @@ impl AggregateRequest {
     }
 }
 
-/// Returns what is aggregated below the field.
-async fn aggregated_values(context: &Context<'_>) -> Result<AggregatedValues> {
-    let session = Session::of(context);
-    let mut found = AggregatedValues::default();
-    let field = context.field();
-    let groups = field
-        .selection_set()
-        .filter(|field| field.name() == "groups");
-    for field in groups.flat_map(|groups| groups.selection_set().collect::<Vec<_>>()) {
-        let (sum, bounds) = match field.name() {
-            "count" => {
-                found.counts = true;
-                continue;
-            }
-            "sum" | "average" => (true, false),
-            "min" | "max" => (false, true),
-            _ => continue,
-        };
-        session.budget().pace(1).await?;
-        // The resolver reports a missing argument.
-        if let Some(text) = of_argument(&field) {
-            found.add(&text, sum, bounds);
-        }
-    }
-    Ok(found)
-}
-
-fn of_argument(field: &SelectionField<'_>) -> Option<String> {
-    match argument(field, "of")? {
-        Value::String(text) => Some(text),
-        _ => None,
-    }
-}
-
 fn too_many(argument: &str, paths: usize, paths_max: usize) -> Error {
     Error::too_complex(
         Limit::new("aggregatedPaths", paths_max),
@@ -279,104 +180,4 @@ fn too_many(argument: &str, paths: usize, paths_max: usize) -> Error {
             "{paths} paths in the argument `{argument}` of `aggregate`; the limit is {paths_max}"
         ),
     )
-}
-
-/// The groups of the documents that match `where`.
-#[Object]
-impl DocumentAggregation {
-    /// The first groups, in the order that `orderBy` gives. Without `groupBy`, there is exactly one group.
-    async fn groups(&self) -> Vec<DocumentGroup> {
-        self.groups.clone()
-    }
-
-    /// The number of all groups.
-    async fn group_count(&self) -> usize {
-        self.group_count
-    }
-
-    /// How the groups were computed.
-    async fn plan(&self) -> AggregationPlanObject {
-        self.plan.clone()
-    }
-}
-
-impl DocumentGroup {
-    async fn summary(
-        &self,
-        context: &Context<'_>,
-        JsonPath(of): &JsonPath,
-    ) -> Result<&ValueSummary> {
-        Session::of(context).budget().pace(1).await?;
-        let at = self.of.iter().position(|path| path == of);
-        let summary = at.and_then(|at| self.group.of.get(at));
-        summary.ok_or_else(|| Error::internal(format!("{of} was not aggregated")))
-    }
-}
-
-/// Documents with the same values. Aggregates cover every value that `of` selects in each of the documents; numbers without a fraction are returned as integers.
-#[Object]
-impl DocumentGroup {
-    /// The values of the paths in `groupBy`, in their order. Equal values are one value: numbers are compared by value.
-    async fn key(&self) -> Vec<Option<CountedBytes<Json>>> {
-        let texts = self.group.key.iter();
-        let json = |text: &String| Json(Bytes::copy_from_slice(text.as_bytes()));
-        texts.map(|text| Some(CountedBytes(json(text)))).collect()
-    }
-
-    /// The number of documents.
-    async fn count(&self) -> u64 {
-        self.group.count
-    }
-
-    /// The sum of the numbers, computed exactly and rounded once to the nearest binary64, or to the nearest integer from 2^53. Null if there are none.
-    async fn sum(
-        &self,
-        context: &Context<'_>,
-        #[graphql(desc = "Selects the values; only numbers are added.")] of: JsonPath,
-    ) -> Result<Option<CountedBytes<Json>>> {
-        Ok(self.summary(context, &of).await?.sum().as_ref().map(json))
-    }
-
-    /// The average of the numbers, rounded as `sum`. Null if there are none.
-    async fn average(
-        &self,
-        context: &Context<'_>,
-        #[graphql(desc = "Selects the values; only numbers count.")] of: JsonPath,
-    ) -> Result<Option<CountedBytes<Json>>> {
-        Ok(self
-            .summary(context, &of)
-            .await?
-            .average()
-            .as_ref()
-            .map(json))
-    }
-
-    /// The least boolean, number or string, in the order of `DocumentOrder`. Null if there are none.
-    async fn min(
-        &self,
-        context: &Context<'_>,
-        #[graphql(desc = "Selects the values; null, objects and arrays are ignored.")] of: JsonPath,
-    ) -> Result<Option<CountedBytes<Json>>> {
-        Ok(self.summary(context, &of).await?.least().as_ref().map(json))
-    }
-
-    /// The greatest boolean, number or string, in the order of `DocumentOrder`. Null if there are none.
-    async fn max(
-        &self,
-        context: &Context<'_>,
-        #[graphql(desc = "Selects the values; null, objects and arrays are ignored.")] of: JsonPath,
-    ) -> Result<Option<CountedBytes<Json>>> {
-        Ok(self
-            .summary(context, &of)
-            .await?
-            .greatest()
-            .as_ref()
-            .map(json))
-    }
-}
-
-fn json(leaf: &Leaf<'_>) -> CountedBytes<Json> {
-    let mut text = Vec::new();
-    leaf.write_json(&mut text);
-    CountedBytes(Json(text.into()))
 }

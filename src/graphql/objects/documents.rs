@@ -1,27 +1,19 @@
 //! Pages of documents: the field `documents`.
 
-use std::sync::Arc;
+use async_graphql::Value;
 
-use async_graphql::{Context, Object, SelectionField, SimpleObject, Value};
-
-use super::document::Document;
-use super::entry_reads::EntryReads;
 use super::filter::{FilterInput, KeyFilterInput, OrderInput, read_documents};
-use super::located::Located;
-use super::lookahead::reads_of_document;
-use super::page::{AskedPage, PageBounds, PageInfo};
+use super::page::{AskedPage, PageBoundaries, PageBounds};
 use crate::budget::Share;
+use crate::database::DocumentKey;
 use crate::database::query::{
     self, KeySet, Order, Page, PageRow, Position, Select, Total, UsedIndexes,
 };
-use crate::database::{DocumentKey, ReadRequest};
 use crate::document::filter::Filter;
 use crate::document::json::write_string;
 use crate::document::path::Place;
 use crate::error::{Error, Result};
 use crate::graphql::context::request_budget::RequestBudget;
-use crate::graphql::context::session::{LoadedReads, Session};
-use crate::graphql::response::counted::CountedBytes;
 use crate::graphql::scalars::cursor;
 use crate::graphql::scalars::types::parsed;
 use crate::limits::{HELD_PER_ID_BYTE, SCAN_DOCUMENTS_DEFAULT};
@@ -37,33 +29,21 @@ pub(crate) struct DocumentsRequest {
     pub(crate) scan_limit: Option<i32>,
 }
 
-/// A page of documents.
-pub(crate) struct DocumentConnection {
-    rows: Vec<(String, Located)>,
-    page_info: PageInfo,
-    plan: QueryPlanObject,
-    total_count: Option<i32>,
-    /// Memory for the cursors.
-    _memory: Share,
-}
-
-/// How the documents of a page were found, and whether an index was used.
-#[derive(SimpleObject, Clone)]
-#[graphql(name = "DocumentQueryPlan")]
-pub(crate) struct QueryPlanObject {
-    /// The index that was used. Several are joined by ` & ` if the plan intersects them, and by ` | ` if it unites them. Null if the collection was scanned.
-    pub(crate) index: Option<CountedBytes<String>>,
-    /// Whether one of the indexes is partial: the filter of the query implies its filter.
+/// How the documents of a page were found.
+pub(crate) struct PagePlan {
+    /// The names of the indexes that were used.
+    pub(crate) index: Option<String>,
+    /// Whether one of the indexes is partial.
     pub(crate) partial: bool,
-    /// The number of keys of index entries or of the catalog that were read, plus the number of documents that were examined.
+    /// The number of keys that were read, plus the number of documents that were examined.
     pub(crate) scanned: usize,
-    /// The number of documents that were examined: read to evaluate `where` and `orderBy`. `scanLimit` limits it.
+    /// The number of documents that were examined.
     pub(crate) examined: usize,
-    /// Whether no document was read: the keys of the catalog or of an index answered `where`, `orderBy` and the selection.
+    /// Whether no document was read.
     pub(crate) covered: bool,
     /// The number of documents on the page.
     pub(crate) returned: usize,
-    /// Why `totalCount` is null. Null if `totalCount` has a value or is not selected.
+    /// Why the total number of documents is unknown.
     pub(crate) total_count_reason: Option<&'static str>,
 }
 
@@ -101,30 +81,6 @@ impl DocumentsRequest {
             _ => {}
         }
         Ok(())
-    }
-
-    /// Finds the documents, and reads what the selection needs from them in one batch.
-    pub(crate) async fn find(self, context: &Context<'_>) -> Result<DocumentConnection> {
-        let session = Session::of(context);
-        let request_budget = session.request_budget();
-        request_budget.check()?;
-        let field = context.field();
-        let mut selected = field.selection_set();
-        let total = selected.any(|field| field.name() == "totalCount");
-        let read = session.read().await?;
-        let found = self.search(&*read, request_budget, total).await?;
-        request_budget.elements(found.rows.len(), context.field())?;
-        let cursors: Vec<String> = found.rows.iter().map(|row| found.cursor(row)).collect();
-        let memory = session.budget().share();
-        memory.take(cursors.iter().map(String::len).sum())?;
-        let (rows, is_read) = project(context, &found).await?;
-        Ok(DocumentConnection {
-            rows: cursors.into_iter().zip(rows).collect(),
-            page_info: found.page_info(),
-            plan: found.plan(is_read),
-            total_count: found.total_count,
-            _memory: memory,
-        })
     }
 
     /// Finds the documents of the page, and their total number if `total` requests it.
@@ -225,9 +181,9 @@ impl FoundDocuments {
         cursor::encode(self.digest, &row.position.encode())
     }
 
-    pub(crate) fn page_info(&self) -> PageInfo {
-        let cursor = |row: Option<&PageRow>| row.map(|row| CountedBytes(self.cursor(row)));
-        PageInfo {
+    pub(crate) fn boundaries(&self) -> PageBoundaries {
+        let cursor = |row: Option<&PageRow>| row.map(|row| self.cursor(row));
+        PageBoundaries {
             has_next_page: self.has_next_page,
             has_previous_page: self.has_previous_page,
             start_cursor: cursor(self.rows.first()),
@@ -236,11 +192,11 @@ impl FoundDocuments {
     }
 
     /// How the documents were found. `is_read`: whether the selection was read from documents.
-    pub(crate) fn plan(&self, is_read: bool) -> QueryPlanObject {
+    pub(crate) fn plan(&self, is_read: bool) -> PagePlan {
         let index = self.index.as_ref();
-        QueryPlanObject {
+        PagePlan {
             partial: index.is_some_and(|index| index.partial),
-            index: index.map(|index| CountedBytes(index.names.clone())),
+            index: index.map(|index| index.names.clone()),
             scanned: self.scanned,
             examined: self.examined,
             covered: self.examined == 0 && !is_read,
@@ -299,106 +255,4 @@ pub(crate) fn scan_max(limit: Option<i32>) -> Result<usize> {
             "`scanLimit` is {limit}; it must be at least 1 document"
         ))
     })
-}
-
-/// The documents of the page, with the data that the selection reads from each, and whether documents
-/// were read for it. Index entries that have all of it are enough.
-async fn project(context: &Context<'_>, found: &FoundDocuments) -> Result<(Vec<Located>, bool)> {
-    let documents = found.documents().map(|document| document.map(Arc::new));
-    let documents: Vec<Arc<DocumentKey>> = documents.collect::<Result<_>>()?;
-    let Some(first) = documents.first() else {
-        return Ok((Vec::new(), false));
-    };
-    let of_one = reads_of_nodes(context, first);
-    if of_one.is_empty() {
-        let listed = |document| Located::listed(document, LoadedReads::default());
-        return Ok((documents.into_iter().map(listed).collect(), false));
-    }
-    let session = Session::of(context);
-    session
-        .request_budget()
-        .room(documents.len() * of_one.len())?;
-    let mut reads = Vec::with_capacity(documents.len() * of_one.len());
-    for document in &documents {
-        reads.extend(of_one.iter().map(|read| read.of(document)));
-    }
-    let held = EntryReads::new(&of_one, &found.columns);
-    let answers = held.and_then(|held| held.answers(&documents, &found.rows));
-    let is_read = answers.is_none();
-    let loaded = match answers {
-        Some(answers) => session.answered(reads, answers)?,
-        None if found.in_a_row => session.load_in_a_row(reads).await?,
-        None => session.load(reads).await?,
-    };
-    let ahead = loaded.each(of_one.len());
-    let rows = documents.into_iter().zip(ahead);
-    let rows = rows.map(|(document, ahead)| Located::listed(document, ahead));
-    Ok((rows.collect(), is_read))
-}
-
-/// What the selection reads from each node, below `nodes` or `edges`.
-fn reads_of_nodes(context: &Context<'_>, document: &Arc<DocumentKey>) -> Vec<ReadRequest> {
-    let mut reads: Vec<ReadRequest> = Vec::new();
-    let budget = Session::of(context).budget();
-    let mut add = |field: SelectionField<'_>| {
-        for read in reads_of_document(field, document, budget) {
-            if !reads.contains(&read) {
-                reads.push(read);
-            }
-        }
-    };
-    for field in context.field().selection_set() {
-        match field.name() {
-            "nodes" => add(field),
-            "edges" => field
-                .selection_set()
-                .filter(|field| field.name() == "node")
-                .for_each(&mut add),
-            _ => {}
-        }
-    }
-    reads
-}
-
-/// A page of documents.
-#[Object]
-impl DocumentConnection {
-    /// The documents, each with its cursor.
-    async fn edges(&self) -> Vec<DocumentEdge> {
-        let edge = |(cursor, node): &(String, Located)| DocumentEdge {
-            cursor: CountedBytes(cursor.clone()),
-            node: Document(node.clone()),
-        };
-        self.rows.iter().map(edge).collect()
-    }
-
-    /// The documents.
-    async fn nodes(&self) -> Vec<Document> {
-        let nodes = self.rows.iter();
-        nodes.map(|(_, node)| Document(node.clone())).collect()
-    }
-
-    /// Whether there are more pages, and the cursors to request them.
-    async fn page_info(&self) -> PageInfo {
-        self.page_info.clone()
-    }
-
-    /// The number of documents on all pages, at the same version of the store. It is computed only where that is cheap: without `where`, `keys` and `orderBy`, on a first page that is also the last, and where `keys` or indexes give the exact result in at most 10,000 keys or entries. Otherwise it is null, and `plan` gives the reason.
-    async fn total_count(&self) -> Option<i32> {
-        self.total_count
-    }
-
-    /// How the documents were found.
-    async fn plan(&self) -> QueryPlanObject {
-        self.plan.clone()
-    }
-}
-
-/// A document and its cursor.
-#[derive(SimpleObject)]
-pub(crate) struct DocumentEdge {
-    /// Pass it as `after` to request the documents after this one, or as `before` to request those before it.
-    cursor: CountedBytes<String>,
-    /// The document.
-    node: Document,
 }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use super::field_reads::PlaceField;
 use crate::database::query::PageRow;
-use crate::database::{Answer, DocumentKey, ReadRequest, Value};
+use crate::database::{DocumentKey, ReadRequest, Value};
 use crate::document::leaf::Leaf;
 use crate::document::path::{Path, Place};
 use crate::key::Rank;
@@ -51,16 +51,6 @@ impl<'c> EntryReads<'c> {
             }
         }
         Some(found)
-    }
-
-    /// As [`EntryReads::values`], as answers to the reads.
-    pub(crate) fn answers(
-        &self,
-        documents: &[Arc<DocumentKey>],
-        rows: &[PageRow],
-    ) -> Option<Vec<Answer>> {
-        let values = self.values(documents, rows)?;
-        Some(values.into_iter().map(Answer::Value).collect())
     }
 
     /// As [`EntryReads::values`], as JSON. Nothing stored is null.

@@ -1,11 +1,7 @@
 //! What the fields of `Document` and `Subdocument` read.
 //!
-//! Three parts of the program need to know it. Lookahead (`lookahead.rs`) and planned execution
-//! (`execute/planned/binding/bind.rs`) collect the reads of a selection before the first of them; the
-//! resolvers (`located.rs`) look for the read that has their data. The three walk different trees
-//! (the executor's selection, the plan, and one field), so each has its own walk. What a field
-//! reads at its place, when two reads become one, and which read has the data of a field is decided
-//! here.
+//! Binding a plan (`execute/planned/binding/bind.rs`) collects the reads of a selection before the first of
+//! them. What a field reads at its place, and when two reads become one, is decided here.
 
 use std::sync::Arc;
 
@@ -97,14 +93,4 @@ impl<D, P: PartialEq> FieldReads<D, P> {
 /// Whether a read is of the document's version.
 pub(crate) fn is_version<D, P>(read: &ReadRequest<D, P>) -> bool {
     matches!(read, ReadRequest::Version(_))
-}
-
-/// Whether a read is of a whole value that contains the part at `path`.
-pub(crate) fn contains(read: &ReadRequest, path: &Path) -> bool {
-    matches!(read, ReadRequest::Value(_, at, Extent::Whole) if path.tokens().starts_with(at.tokens()))
-}
-
-/// Whether a read has the data for a field that reads this extent at `path`.
-pub(crate) fn is_enough(read: &ReadRequest, path: &Path, extent: Extent) -> bool {
-    matches!(read, ReadRequest::Value(_, at, present) if at == path && present.has(extent))
 }

@@ -1,11 +1,8 @@
 //! Page arguments, page bounds and cursors.
 
-use async_graphql::SimpleObject;
-
 use crate::database::{ChildBounds, DocumentKey};
 use crate::document::path::{Place, Segment};
 use crate::error::{Error, Limit, Result};
-use crate::graphql::response::counted::CountedBytes;
 use crate::graphql::scalars::cursor;
 use crate::key::{KeyStep, append_segment, step};
 use crate::limits::{PAGE_DEFAULT, PAGE_MAX};
@@ -55,20 +52,13 @@ impl AskedPage {
     }
 }
 
-/// The boundaries of a page. A cursor holds a key and a digest of the query; using it with another query fails with `BAD_USER_INPUT`.
-// Every subgraph with connections has this type. Two such subgraphs compose only if it is
-// shareable.
-#[derive(Clone, SimpleObject)]
-#[graphql(shareable)]
-pub(crate) struct PageInfo {
-    /// Whether more items follow this page. When paging backwards: whether `before` is given.
+/// The boundaries of a page.
+pub(crate) struct PageBoundaries {
     pub(crate) has_next_page: bool,
-    /// Whether `after` is given. When paging backwards: whether more items precede this page.
     pub(crate) has_previous_page: bool,
-    /// The cursor of the first item; null if the page is empty.
-    pub(crate) start_cursor: Option<CountedBytes<String>>,
-    /// The cursor of the last item; null if the page is empty.
-    pub(crate) end_cursor: Option<CountedBytes<String>>,
+    /// The cursors of the first and of the last item. None if the page is empty.
+    pub(crate) start_cursor: Option<String>,
+    pub(crate) end_cursor: Option<String>,
 }
 
 /// The size of a page of `what`, from the argument of this name.

@@ -1,7 +1,10 @@
 //! Turns the text of a query into a prepared query: limits, parser, validation, plan and cache.
 
+pub(crate) mod condition;
+pub(crate) mod introspection;
 pub(crate) mod parse;
 pub(crate) mod plan;
+mod planned_types;
 mod planner;
 pub(crate) mod prepared_query;
 pub(crate) mod query_cost;

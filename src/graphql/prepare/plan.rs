@@ -1,13 +1,19 @@
-//! A plan of a query: the places and lists that it reads, with the variables left open.
+//! A plan of an operation: the places and lists that it reads, with the variables left open.
 
-use async_graphql::{Name, Pos};
+use async_graphql::{Name, Pos, Positioned};
 use async_graphql_value::Value as Input;
 
+use super::condition::FieldCondition;
+use super::introspection::Introspection;
 use crate::document::path::Path;
 
-/// A plan of a query.
+/// A plan of a query, of a mutation, or of a subscription.
 #[derive(Debug)]
-pub(crate) struct Plan(pub(crate) Selection);
+pub(crate) struct Plan {
+    pub(crate) root: Selection,
+    /// The fields that introspect the schema, if there are any.
+    pub(crate) introspection: Option<Introspection>,
+}
 
 /// The fields that are selected from an object. Fragments are expanded, and fields of the same response
 /// name are merged.
@@ -29,21 +35,12 @@ pub(crate) struct PlannedField {
     pub(crate) field: Field,
 }
 
-/// A condition from `@include` or `@skip`: the field is included if `flag` equals `is`.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct FieldCondition {
-    pub(crate) flag: Flag,
-    pub(crate) is: bool,
-}
-
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Flag {
-    Fixed(bool),
-    Variable(Name),
-}
-
 #[derive(Debug)]
 pub(crate) enum Field {
+    /// A field of `Mutation`
+    Mutation(PlannedMutation),
+    /// `Subscription.changes`
+    Change(Selection),
     /// `Query.document`
     Document {
         collection: Option<Input>,
@@ -62,6 +59,8 @@ pub(crate) enum Field {
     NodesById(Input, NodeSelection),
     /// `Query.aggregate`, with its arguments.
     Aggregate(Vec<(Name, Input)>, Selection),
+    /// `Query.__schema` or `Query.__type`: its number in [`Plan::introspection`].
+    Introspection(usize),
     /// `Query.changesCursor`
     ChangesCursor,
     /// `Query.collections`
@@ -76,6 +75,12 @@ pub(crate) enum Field {
     OfValues(ValuesField, Input),
     /// `DocumentCollection.indexes`
     Indexes(Selection),
+    /// `DocumentBulkResult.updates`
+    Updates(Selection),
+    /// `document` of a deletion or of a change.
+    DocumentNow(Selection),
+    /// `DocumentChange.patch`
+    Patch,
     /// A field of an element that is known when it is found.
     OfElement(ElementField),
     /// `__typename`, as JSON.
@@ -153,6 +158,8 @@ impl Field {
                 | Self::Subdocument(..)
                 | Self::Length
                 | Self::OfValues(..)
+                | Self::DocumentNow(_)
+                | Self::Patch
         )
     }
 }
@@ -166,7 +173,7 @@ pub(crate) enum ValuesField {
     Max,
 }
 
-/// A field of a group, a collection or an index.
+/// A field of a group, a collection or an index, of the result of a mutation, or of a change.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum ElementField {
     /// Fields of `DocumentGroup`.
@@ -182,6 +189,65 @@ pub(crate) enum ElementField {
     IndexWhere,
     IndexState,
     IndexError,
+    /// Fields of `DocumentDeletion`.
+    DeletionKey,
+    Deleted,
+    DeletedId,
+    DeletedValue,
+    /// Fields of `DocumentAppend`.
+    AppendedId,
+    AppendedKey,
+    AppendedCollection,
+    AppendedVersion,
+    /// Fields of `DocumentBulkResult`.
+    Matched,
+    Changed,
+    Unchanged,
+    /// Fields of `DocumentUpdateResult`.
+    UpdateOperator,
+    UpdateAt,
+    UpdatePlaces,
+    /// Fields of `DocumentCollectionDrop`.
+    DroppedCollection,
+    DroppedDocuments,
+    /// Fields of `DocumentChange`.
+    ChangeCursor,
+    ChangeVersion,
+    ChangeCollection,
+    ChangeKey,
+    ChangeKind,
+    ChangePaths,
+    ChangeResync,
+}
+
+/// A field of `Mutation`: the function that it calls, and what is selected from its result.
+#[derive(Debug)]
+pub(crate) struct PlannedMutation {
+    pub(crate) function: MutationFunction,
+    /// With their positions in the query.
+    pub(crate) arguments: Vec<(Positioned<Name>, Positioned<Input>)>,
+    /// Empty if the result is a scalar.
+    pub(crate) below: Selection,
+}
+
+/// The function that a field of `Mutation` calls.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum MutationFunction {
+    InsertDocument,
+    ReplaceDocument,
+    CopyDocument,
+    TestDocument,
+    MergeDocument,
+    PatchDocument,
+    IncrementDocument,
+    DeleteDocument,
+    AppendDocument,
+    UpdateDocuments,
+    DeleteDocuments,
+    TakeDocuments,
+    CreateIndex,
+    DropIndex,
+    DropCollection,
 }
 
 /// The selection of an object that is a `Document` or a `Subdocument`.

@@ -1,96 +1,55 @@
-//! Plans queries: expands fragments, merges fields of the same response name, and binds each field of a
+//! Plans operations: expands fragments, merges fields of the same response name, and binds each field of a
 //! type to what it reads.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use async_graphql::parser::types::{
-    Directive, ExecutableDocument, Field as RequestedField, OperationDefinition, OperationType,
+    ExecutableDocument, Field as RequestedField, OperationDefinition, OperationType,
     Selection as Requested, SelectionSet,
 };
 use async_graphql::{Name, Positioned};
 use async_graphql_value::Value as Input;
 
+use super::condition::FieldCondition;
+use super::introspection::{IntrospectedFields, Introspection, merged};
 use super::plan::{
-    ElementField, Field, FieldCondition, Flag, NodeSelection, PageField, Paths, Plan, PlannedField,
+    ElementField, Field, NodeSelection, PageField, Paths, Plan, PlannedField, PlannedMutation,
     Selection, ValuesField, Where,
 };
+use super::planned_types::{Of, field_of_result, function};
 use crate::document::json::write_string;
 use crate::document::path::Path;
+use crate::error::{Error, Limit, Result};
 use crate::graphql::scalars::types::path_of;
 use crate::graphql::schema::entities::ENTITIES;
 use crate::limits::PLANNED_FIELDS_MAX;
 
-/// The type that a selection belongs to.
-#[derive(Clone, Copy)]
-enum Of {
-    Query,
-    Document,
-    Subdocument,
-    Page,
-    Edge,
-    ChildPage,
-    ChildEdge,
-    PageInfo,
-    QueryPlan,
-    Aggregation,
-    AggregationPlan,
-    Group,
-    Collection,
-    Index,
-    Service,
-}
-
-impl Of {
-    /// The name of the type, and the name as JSON.
-    fn names(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Query => ("Query", "\"Query\""),
-            Self::Document => ("Document", "\"Document\""),
-            Self::Subdocument => ("Subdocument", "\"Subdocument\""),
-            Self::Page => ("DocumentConnection", "\"DocumentConnection\""),
-            Self::Edge => ("DocumentEdge", "\"DocumentEdge\""),
-            Self::ChildPage => ("SubdocumentConnection", "\"SubdocumentConnection\""),
-            Self::ChildEdge => ("SubdocumentEdge", "\"SubdocumentEdge\""),
-            Self::PageInfo => ("PageInfo", "\"PageInfo\""),
-            Self::QueryPlan => ("DocumentQueryPlan", "\"DocumentQueryPlan\""),
-            Self::Aggregation => ("DocumentAggregation", "\"DocumentAggregation\""),
-            Self::AggregationPlan => ("DocumentAggregationPlan", "\"DocumentAggregationPlan\""),
-            Self::Group => ("DocumentGroup", "\"DocumentGroup\""),
-            Self::Collection => ("DocumentCollection", "\"DocumentCollection\""),
-            Self::Index => ("DocumentIndex", "\"DocumentIndex\""),
-            Self::Service => ("_Service", "\"_Service\""),
-        }
-    }
-
-    /// Whether a fragment on the type `ty` applies.
-    fn is(self, ty: &str) -> bool {
-        let (own, _) = self.names();
-        ty == own
-            || match self {
-                Self::Document => matches!(ty, "Node" | "_Entity"),
-                Self::Subdocument => ty == "Node",
-                _ => false,
-            }
-    }
-}
-
 impl Plan {
-    /// Plans a valid operation; none if it is not a query, or if it introspects the schema, which the
-    /// library executes.
+    /// Plans a valid operation. The root field of a subscription is one of a query.
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`: it has too many fields.
     pub(crate) fn of(
         document: &ExecutableDocument,
         operation: &OperationDefinition,
-    ) -> Option<Self> {
-        if operation.ty != OperationType::Query {
-            return None;
-        }
+    ) -> Result<Self> {
+        let of = match operation.ty {
+            OperationType::Mutation => Of::Mutation,
+            OperationType::Query | OperationType::Subscription => Of::Query,
+        };
         let planner = Planner {
             document,
             fields: Cell::new(PLANNED_FIELDS_MAX),
+            introspected: RefCell::default(),
         };
         let selected = [Source::of(&operation.selection_set.node)];
-        planner.selection(Of::Query, &selected).map(Self)
+        let root = planner.selection(of, &selected);
+        let introspected = planner.introspected.into_inner();
+        Ok(Self {
+            root: root.ok_or_else(too_many_fields)?,
+            introspection: Introspection::new(document, operation, introspected),
+        })
     }
 }
 
@@ -99,6 +58,18 @@ struct Planner<'d> {
     /// The number of further fields that are allowed. A field with several occurrences under different
     /// conditions is planned for each of them.
     fields: Cell<usize>,
+    /// The fields that introspect the schema.
+    introspected: RefCell<Vec<Positioned<Requested>>>,
+}
+
+fn too_many_fields() -> Error {
+    Error::too_complex(
+        Limit::new("plannedFields", PLANNED_FIELDS_MAX),
+        format!(
+            "more than {PLANNED_FIELDS_MAX} fields, which is the limit; a field that is selected several \
+             times under different conditions counts each time"
+        ),
+    )
 }
 
 /// A selection set, and the conditions under which it is selected.
@@ -169,7 +140,7 @@ impl<'d> Planner<'d> {
         for requested in &requested.items {
             let mut conditions = outer.to_vec();
             for directive in requested.node.directives() {
-                conditions.push(condition(&directive.node)?);
+                conditions.push(FieldCondition::of(&directive.node)?);
             }
             match &requested.node {
                 Requested::Field(field) => occurrences.push(Occurrence { conditions, field }),
@@ -252,7 +223,40 @@ impl<'d> Planner<'d> {
             }),
             Of::Index => field_of_index(name).map(Field::OfElement),
             Of::Service => (name == "sdl").then_some(Field::Sdl),
+            Of::Mutation => self.mutation(name, requested, below),
+            Of::Deletion
+            | Of::Append
+            | Of::BulkResult
+            | Of::UpdateResult
+            | Of::CollectionDrop
+            | Of::Change => match (of, name) {
+                (Of::Deletion | Of::Change, "document") => {
+                    self.selection(Of::Document, below).map(Field::DocumentNow)
+                }
+                (Of::BulkResult, "updates") => {
+                    self.selection(Of::UpdateResult, below).map(Field::Updates)
+                }
+                (Of::Change, "patch") => Some(Field::Patch),
+                _ => field_of_result(of, name).map(Field::OfElement),
+            },
         }
+    }
+
+    fn mutation(
+        &self,
+        name: &str,
+        requested: &RequestedField,
+        below: &[Source<'d>],
+    ) -> Option<Field> {
+        let (function, result) = function(name)?;
+        Some(Field::Mutation(PlannedMutation {
+            function,
+            arguments: requested.arguments.clone(),
+            below: match result {
+                Some(of) => self.selection(of, below)?,
+                None => Selection(Vec::new()),
+            },
+        }))
     }
 
     fn root_field(
@@ -273,7 +277,9 @@ impl<'d> Planner<'d> {
                 let selection = self.selection(Of::Aggregation, below)?;
                 Field::Aggregate(arguments(requested), selection)
             }
+            "__schema" | "__type" => self.introspection(requested, below),
             "changesCursor" => Field::ChangesCursor,
+            "changes" => Field::Change(self.selection(Of::Change, below)?),
             "collections" => Field::Collections(self.selection(Of::Collection, below)?),
             "node" => {
                 let id = argument(requested, "id")?.clone();
@@ -291,6 +297,16 @@ impl<'d> Planner<'d> {
             _ => return None,
         };
         Some(field)
+    }
+
+    fn introspection(&self, requested: &RequestedField, below: &[Source<'d>]) -> Field {
+        let occurrences = below.iter().map(|source| IntrospectedFields {
+            conditions: &source.conditions,
+            selected: source.selected,
+        });
+        let mut introspected = self.introspected.borrow_mut();
+        introspected.push(merged(requested, occurrences));
+        Field::Introspection(introspected.len() - 1)
     }
 
     fn nodes(&self, below: &[Source<'d>]) -> Option<NodeSelection> {
@@ -407,27 +423,6 @@ fn arguments(requested: &RequestedField) -> Vec<(Name, Input)> {
 
 fn argument<'r>(requested: &'r RequestedField, name: &str) -> Option<&'r Input> {
     requested.get_argument(name).map(|value| &value.node)
-}
-
-fn condition(directive: &Directive) -> Option<FieldCondition> {
-    let is = match directive.name.node.as_str() {
-        "include" => true,
-        "skip" => false,
-        _ => return None,
-    };
-    let flag = match &only(&directive.arguments)?.node {
-        Input::Boolean(flag) => Flag::Fixed(*flag),
-        Input::Variable(name) => Flag::Variable(name.clone()),
-        _ => return None,
-    };
-    Some(FieldCondition { flag, is })
-}
-
-fn only(arguments: &[(Positioned<Name>, Positioned<Input>)]) -> Option<&Positioned<Input>> {
-    match arguments {
-        [(_, only)] => Some(only),
-        _ => None,
-    }
 }
 
 /// The path in an argument. A constant that is a path is read now.

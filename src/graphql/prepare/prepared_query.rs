@@ -1,14 +1,8 @@
 //! Parses and validates the text of a query within limits, and caches the prepared queries.
-//!
-//! `async_graphql` validates a query only as the first part of its execution. To validate without an
-//! execution, [`PreparedQueries::validate`] executes the query against a schema of its own, whose
-//! extension ends every execution after the validation, with the error [`VALID`]. So a valid query
-//! fails with exactly this error, and an invalid query fails with the errors of the validation.
-//! Requests are executed against another schema, which does not validate again
-//! (docs/decisions/0005).
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use arc_swap::ArcSwap;
 use async_graphql::parser::types::{
     DocumentOperations, ExecutableDocument, OperationDefinition, OperationType, Selection,
     SelectionSet,
@@ -20,17 +14,17 @@ use super::plan::Plan;
 use super::query_cost::check_expanded;
 use super::root_field::merged_root_field;
 use super::text_limits::check_text;
-use super::validate::inputs::Inputs;
 use super::validate::literals::incorrect_literals;
 use super::validate::overlapping::conflicts;
 use super::validate::shown::shown;
-use super::validate::types::{Types, base_name};
 use super::validate::unknown_fields::many_unknown_fields;
 use super::validate::variable_usage::disallowed;
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::request::lru_cache::LruCache;
-use crate::graphql::schema::build::{PhylloSchema, Purpose, SchemaScope, VALID};
+use crate::graphql::schema::built::scope::SchemaScope;
+use crate::graphql::schema::built::served::ServedSchema;
+use crate::graphql::schema::built::types::{Types, base_name};
 use crate::limits::{
     Bounds, OPERATION_CACHED_BYTES_MAX, OPERATIONS_CACHED_BYTES_MAX, OPERATIONS_CACHED_MAX,
 };
@@ -51,16 +45,20 @@ impl From<Error> for Refusal {
 
 /// A valid document, and the plans of its operations.
 pub(crate) struct PreparedQuery {
+    /// The schema that the document is valid against.
+    pub(crate) schema: Arc<ServedSchema>,
     /// The document, with subscriptions as queries.
     pub(crate) document: Arc<ExecutableDocument>,
     /// The names of the operations that are subscriptions.
     subscriptions: Vec<Option<Name>>,
-    /// The plans, by the names of their operations. Not every operation has a plan.
+    /// The plans, by the names of their operations.
     plans: Vec<(Option<Name>, Arc<Plan>)>,
 }
 
 impl PreparedQuery {
-    fn new(mut document: ExecutableDocument) -> Self {
+    /// # Errors
+    /// As [`Plan::of`].
+    fn new(mut document: ExecutableDocument, schema: Arc<ServedSchema>) -> Result<Self> {
         let mut subscriptions = Vec::new();
         let mut execute_as_query = |name: Option<&Name>, operation: &mut OperationDefinition| {
             if operation.ty == OperationType::Subscription {
@@ -76,15 +74,16 @@ impl PreparedQuery {
                 }
             }
         }
-        let plans = document.operations.iter().filter_map(|(name, operation)| {
+        let plans = document.operations.iter().map(|(name, operation)| {
             let plan = Plan::of(&document, &operation.node)?;
-            Some((name.cloned(), Arc::new(plan)))
+            Ok((name.cloned(), Arc::new(plan)))
         });
-        Self {
-            plans: plans.collect(),
+        Ok(Self {
+            schema,
+            plans: plans.collect::<Result<_>>()?,
             subscriptions,
             document: Arc::new(document),
-        }
+        })
     }
 
     /// The type of the operation with this name in the document.
@@ -101,43 +100,43 @@ impl PreparedQuery {
         }
     }
 
-    /// The plan of the operation with this name in the document, if it has one.
-    pub(crate) fn plan(&self, name: Option<&str>) -> Option<Arc<Plan>> {
+    /// The plan of the operation with this name in the document.
+    ///
+    /// # Errors
+    /// `INTERNAL`: there is no such operation.
+    pub(crate) fn plan(&self, name: Option<&str>) -> Result<Arc<Plan>> {
         let mut plans = self.plans.iter();
         let named = plans.find(|(planned, _)| planned.as_deref() == name);
-        named.map(|(_, plan)| plan.clone())
+        let plan = named.map(|(_, plan)| plan.clone());
+        plan.ok_or_else(|| Error::internal("an operation has no plan"))
     }
 }
 
-/// Prepares queries, and caches them by their text.
+/// Prepares queries for the current schema, and caches them by their text.
 pub(crate) struct PreparedQueries {
-    validating: PhylloSchema,
-    types: Types,
+    schema: ArcSwap<ServedSchema>,
     bounds: Bounds,
-    scope: SchemaScope,
     introspection: bool,
-    kept: Mutex<LruCache<Box<str>, Arc<PreparedQuery>>>,
+    kept: Mutex<PreparedCache>,
 }
+
+type PreparedCache = LruCache<Box<str>, Arc<PreparedQuery>>;
 
 impl PreparedQueries {
     pub(crate) fn new(scope: SchemaScope, introspection: bool, bounds: &Bounds) -> Self {
-        let validating = PhylloSchema::new(scope, Purpose::Validate, bounds);
         Self {
-            types: Types::of(&validating.sdl()),
-            validating,
+            schema: ArcSwap::from_pointee(ServedSchema::of(scope, bounds)),
             bounds: *bounds,
-            scope,
             introspection,
-            kept: Mutex::new(LruCache::new(
-                OPERATIONS_CACHED_MAX,
-                OPERATIONS_CACHED_BYTES_MAX,
-            )),
+            kept: Mutex::new(empty_cache()),
         }
     }
 
-    /// The prepared query for this text, if it is in the cache.
+    /// The prepared query for this text and the current schema, if it is in the cache.
     pub(crate) fn kept_document(&self, text: &str) -> Option<Arc<PreparedQuery>> {
-        self.kept().get(text)
+        let kept = self.kept().get(text);
+        // A query that was prepared while the schema was replaced is cached after the cache is emptied.
+        kept.filter(|kept| Arc::ptr_eq(&kept.schema, &self.schema.load()))
     }
 
     /// Parses, validates and caches this text. Its validity does not depend on variables, which are
@@ -146,21 +145,23 @@ impl PreparedQueries {
         check_text(text, &self.bounds)?;
         let parsed = parse(text).map_err(|error| Refusal::Invalid(vec![error.into()]));
         let mut document = parsed?;
-        if self.scope == SchemaScope::ReadOnly {
+        let schema = self.schema();
+        let types = schema.types();
+        if !types.contains("Mutation") {
             check_queries_only(&document)?;
         }
-        check_expanded(&document, &self.types, &self.bounds)?;
+        check_expanded(&document, types, &self.bounds)?;
         if !self.introspection {
             check_introspection(&document)?;
         }
-        self.check_types(&document)?;
-        if let Some(unknown) = many_unknown_fields(&document, &self.types) {
+        check_types(&document, types)?;
+        if let Some(unknown) = many_unknown_fields(&document, types) {
             return Err(Refusal::Invalid(unknown));
         }
         // Boxed, because this future is rarely needed and large.
-        Box::pin(self.validate(&document)).await?;
+        Box::pin(validate(&document, &schema)).await?;
         merge_root_fields(&mut document)?;
-        let document = Arc::new(PreparedQuery::new(document));
+        let document = Arc::new(PreparedQuery::new(document, schema)?);
         if text.len() <= OPERATION_CACHED_BYTES_MAX {
             // The cache counts the bytes of the text. A prepared query takes some dozen times as
             // many.
@@ -170,57 +171,58 @@ impl PreparedQueries {
         Ok(document)
     }
 
-    /// The input objects of the schema.
-    pub(crate) fn inputs(&self) -> &Inputs {
-        self.types.inputs()
+    /// The current schema.
+    pub(crate) fn schema(&self) -> Arc<ServedSchema> {
+        self.schema.load_full()
     }
 
-    /// The types of the schema.
-    pub(crate) fn types(&self) -> &Types {
-        &self.types
+    /// Replaces the schema. Queries that have been prepared keep the previous one.
+    pub(crate) fn replace_schema(&self, schema: ServedSchema) {
+        self.schema.store(Arc::new(schema));
+        *self.kept() = empty_cache();
     }
 
-    /// Rejects variables of unknown types, because validation panics on the default of a list of
-    /// such a type.
-    fn check_types(&self, document: &ExecutableDocument) -> Result<()> {
-        let operations = document
-            .operations
-            .iter()
-            .map(|(_, operation)| &operation.node);
-        for definition in operations.flat_map(|operation| &operation.variable_definitions) {
-            let variable = &definition.node.name.node;
-            let ty = base_name(&definition.node.var_type.node.base);
-            if !self.types.contains(ty) {
-                return Err(Error::bad_input(format!(
-                    "the variable `${}` is of the type {}, which does not exist",
-                    abridged(variable),
-                    abridged(ty)
-                )));
-            }
-        }
-        Ok(())
-    }
-
-    async fn validate(&self, document: &ExecutableDocument) -> Result<(), Refusal> {
-        let mut request = async_graphql::Request::new("");
-        request.set_parsed_query(shown(document));
-        let errors = self.validating.execute(request).await.errors;
-        if !matches!(&errors[..], [only] if only.message == VALID) {
-            return Err(Refusal::Invalid(errors));
-        }
-        // Each of these rules needs a document that is valid according to the previous ones.
-        for rule in [incorrect_literals, disallowed, conflicts] {
-            let errors = rule(document, &self.types);
-            if !errors.is_empty() {
-                return Err(Refusal::Invalid(errors));
-            }
-        }
-        Ok(())
-    }
-
-    fn kept(&self) -> std::sync::MutexGuard<'_, LruCache<Box<str>, Arc<PreparedQuery>>> {
+    fn kept(&self) -> std::sync::MutexGuard<'_, PreparedCache> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+fn empty_cache() -> PreparedCache {
+    LruCache::new(OPERATIONS_CACHED_MAX, OPERATIONS_CACHED_BYTES_MAX)
+}
+
+/// Rejects variables of unknown types, because validation panics on the default of a list of
+/// such a type.
+fn check_types(document: &ExecutableDocument, types: &Types) -> Result<()> {
+    let operations = document
+        .operations
+        .iter()
+        .map(|(_, operation)| &operation.node);
+    for definition in operations.flat_map(|operation| &operation.variable_definitions) {
+        let variable = &definition.node.name.node;
+        let ty = base_name(&definition.node.var_type.node.base);
+        if !types.contains(ty) {
+            return Err(Error::bad_input(format!(
+                "the variable `${}` is of the type {}, which does not exist",
+                abridged(variable),
+                abridged(ty)
+            )));
+        }
+    }
+    Ok(())
+}
+
+async fn validate(document: &ExecutableDocument, schema: &ServedSchema) -> Result<(), Refusal> {
+    let validated = schema.validate(shown(document)).await;
+    validated.map_err(Refusal::Invalid)?;
+    // Each of these rules needs a document that is valid according to the previous ones.
+    for rule in [incorrect_literals, disallowed, conflicts] {
+        let errors = rule(document, schema.types());
+        if !errors.is_empty() {
+            return Err(Refusal::Invalid(errors));
+        }
+    }
+    Ok(())
 }
 
 /// Replaces the selections of each subscription by its only root field.

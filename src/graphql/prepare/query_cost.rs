@@ -9,8 +9,8 @@ use async_graphql::{Name, Positioned};
 use async_graphql_value::{ConstValue, Value};
 
 use super::text_limits::bound;
-use super::validate::types::{TypeLists, Types};
 use crate::error::{Limit, Result};
+use crate::graphql::schema::built::types::{TypeLists, Types};
 use crate::limits::Bounds;
 
 /// Checks the size of a query with its fragments expanded. Unused fragments are checked too, since

@@ -1,5 +1,5 @@
 //! The response: its JSON text, its errors, and how its bytes are counted.
 
-pub(crate) mod counted;
+pub(crate) mod commit_version;
 pub(crate) mod hint;
 pub(crate) mod write;

@@ -7,80 +7,12 @@ use async_graphql::{PathSegment, ServerError, Value};
 
 use crate::document::json::write_string;
 use crate::error::{Error, ErrorKind, Facts, Limit, Versions};
-use crate::graphql::scalars::commit_text::around_commit;
-use crate::graphql::scalars::types::THIS_COMMIT;
-use crate::key::Version;
 use crate::limits::{ERROR_MESSAGE_BYTES_MAX, ERRORS_MAX};
 
 /// Writes the response to an operation that committed nothing.
 pub(crate) fn write(data: Option<&Value>, errors: &[ServerError]) -> Vec<u8> {
-    write_with(data, errors, None)
-}
-
-/// Completes a response that begins with `{"data":…`.
-pub(crate) fn complete(data: Vec<u8>, errors: &[ServerError]) -> Vec<u8> {
-    let mut writer = ResponseWriter {
-        out: data,
-        version: None,
-    };
-    if !errors.is_empty() {
-        writer.out.extend_from_slice(b",\"errors\":");
-        writer.errors(errors);
-    }
-    writer.out.push(b'}');
-    writer.out
-}
-
-/// Writes the response to a mutation that took effect with the commit `version`.
-pub(crate) fn write_committed(data: &Value, version: Version) -> Vec<u8> {
-    write_with(Some(data), &[], Some(CommitVersion::Known(version)))
-}
-
-/// Writes the response to a mutation that is not committed yet. [`fill`] adds the version.
-pub(crate) fn write_uncommitted(data: &Value) -> Vec<u8> {
-    write_with(Some(data), &[], Some(CommitVersion::Hole))
-}
-
-/// Writes the version into a response that [`write_uncommitted`] wrote.
-pub(crate) fn fill(uncommitted: &[u8], version: Version) -> Vec<u8> {
-    let version = version.to_string();
-    let mut out = Vec::with_capacity(uncommitted.len() + 2 * version.len());
-    let mut rest = uncommitted;
-    while let Some(at) = memchr::memchr2(HOLE, HOLE_IN_TEXT, rest) {
-        out.extend_from_slice(&rest[..at]);
-        if rest[at] == HOLE {
-            write_string(&mut out, &version);
-        } else {
-            out.extend_from_slice(version.as_bytes());
-        }
-        rest = &rest[at + 1..];
-    }
-    out.extend_from_slice(rest);
-    out
-}
-
-/// Marks the position of a version that is not known yet, as a string. No JSON text contains this
-/// byte.
-const HOLE: u8 = 0;
-/// Marks the position of the digits of such a version inside a string. No JSON text contains this
-/// byte.
-const HOLE_IN_TEXT: u8 = 1;
-
-/// What to write for the version of this commit.
-#[derive(Clone, Copy)]
-enum CommitVersion {
-    Known(Version),
-    Hole,
-}
-
-fn write_with(
-    data: Option<&Value>,
-    errors: &[ServerError],
-    version: Option<CommitVersion>,
-) -> Vec<u8> {
     let mut writer = ResponseWriter {
         out: Vec::with_capacity(128 + data.map_or(0, spliced_bytes)),
-        version,
     };
     writer.out.push(b'{');
     if let Some(data) = data {
@@ -92,6 +24,24 @@ fn write_with(
             writer.out.push(b',');
         }
         writer.out.extend_from_slice(b"\"errors\":");
+        writer.errors(errors);
+    }
+    writer.out.push(b'}');
+    writer.out
+}
+
+/// Writes a value.
+pub(crate) fn write_value(value: &Value) -> Vec<u8> {
+    let mut writer = ResponseWriter { out: Vec::new() };
+    writer.value(value);
+    writer.out
+}
+
+/// Completes a response that begins with `{"data":…`.
+pub(crate) fn complete(data: Vec<u8>, errors: &[ServerError]) -> Vec<u8> {
+    let mut writer = ResponseWriter { out: data };
+    if !errors.is_empty() {
+        writer.out.extend_from_slice(b",\"errors\":");
         writer.errors(errors);
     }
     writer.out.push(b'}');
@@ -128,7 +78,6 @@ pub(super) fn bounded(message: &str) -> Cow<'_, str> {
 
 struct ResponseWriter {
     out: Vec<u8>,
-    version: Option<CommitVersion>,
 }
 
 impl ResponseWriter {
@@ -142,17 +91,7 @@ impl ResponseWriter {
             Value::Number(number) => self.out.extend_from_slice(number.to_string().as_bytes()),
             Value::String(text) => write_string(&mut self.out, text),
             Value::Enum(name) => write_string(&mut self.out, name),
-            Value::Binary(text) if *text == THIS_COMMIT => match self.version {
-                Some(CommitVersion::Known(version)) => {
-                    write_string(&mut self.out, &version.to_string());
-                }
-                Some(CommitVersion::Hole) => self.out.push(HOLE),
-                None => self.out.extend_from_slice(b"null"),
-            },
-            Value::Binary(text) => match around_commit(text) {
-                Some((before, after)) => self.text_with_commit(before, after),
-                None => self.out.extend_from_slice(text),
-            },
+            Value::Binary(text) => self.out.extend_from_slice(text),
             Value::List(elements) => self.list(elements, Self::value),
             Value::Object(members) => {
                 self.out.push(b'{');
@@ -163,23 +102,6 @@ impl ResponseWriter {
                 self.out.push(b'}');
             }
         }
-    }
-
-    /// Writes a string that contains the version of this commit.
-    fn text_with_commit(&mut self, before: &[u8], after: &[u8]) {
-        let Some(version) = self.version else {
-            return self.out.extend_from_slice(b"null");
-        };
-        self.out.push(b'"');
-        self.out.extend_from_slice(before);
-        match version {
-            CommitVersion::Known(version) => {
-                self.out.extend_from_slice(version.to_string().as_bytes());
-            }
-            CommitVersion::Hole => self.out.push(HOLE_IN_TEXT),
-        }
-        self.out.extend_from_slice(after);
-        self.out.push(b'"');
     }
 
     /// Writes up to [`ERRORS_MAX`] errors, and the number of further ones.

@@ -3,7 +3,6 @@
 use std::num::NonZeroUsize;
 use std::sync::{LazyLock, Mutex, PoisonError};
 
-use async_graphql::Value;
 use lru::LruCache;
 
 use super::types::JsonPath;
@@ -47,14 +46,6 @@ fn parse_steps(text: &str) -> u64 {
     text.len() as u64 * STEPS_PER_JSONPATH_BYTE
 }
 
-/// The query in an argument, for lookahead, as [`query_in`].
-pub(crate) fn query_ahead(value: &Value, budget: &Budget) -> Option<Query> {
-    match value {
-        Value::String(text) => query_in(text, budget),
-        _ => None,
-    }
-}
-
 /// The query, without compiled regular expressions. None if the text is invalid or longer than
 /// [`JSONPATH_AHEAD_BYTES_MAX`].
 pub(crate) fn query_in(text: &str, budget: &Budget) -> Option<Query> {
@@ -67,7 +58,7 @@ pub(crate) fn query_in(text: &str, budget: &Budget) -> Option<Query> {
     })
 }
 
-/// The most recently used queries. Lookahead needs a query, and so does each document of a page;
+/// The most recently used queries. Binding a plan needs a query, and so does each document of a page;
 /// parsing takes longer than most evaluations.
 static KEPT: LazyLock<Mutex<LruCache<String, Query>>> = LazyLock::new(|| {
     let most = NonZeroUsize::new(JSONPATHS_CACHED_MAX).expect("some are kept");

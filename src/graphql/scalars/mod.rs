@@ -1,6 +1,5 @@
 //! The scalars of the schema, node ids and cursors.
 
-pub(crate) mod commit_text;
 pub(crate) mod cursor;
 pub(crate) mod jsonpath;
 pub(crate) mod node_id;

@@ -8,7 +8,7 @@ use async_graphql::{
 use bytes::Bytes;
 
 use crate::document::json::write_string;
-use crate::document::path::{Path, Place, Segment, Token};
+use crate::document::path::{Path, Segment, Token};
 use crate::error::{Error, Limit, Result};
 use crate::key;
 use crate::limits::LISTED_PATHS_MAX;
@@ -165,13 +165,6 @@ impl Default for PathScalar {
     }
 }
 
-impl From<&Place> for PathScalar {
-    fn from(place: &Place) -> Self {
-        let segments = place.0.iter().map(segment_value);
-        Self(Value::List(segments.collect()))
-    }
-}
-
 /// The value of an argument as the type that the field takes.
 ///
 /// # Errors
@@ -189,15 +182,6 @@ pub(crate) fn parsed<T: InputType>(argument: Option<Value>) -> Result<T> {
 /// `INVALID_PATH`: the value is not a path.
 pub(crate) fn path_argument(argument: Option<&PathScalar>) -> Result<Path> {
     argument.map_or_else(|| Ok(Path::default()), |path| path_of(&path.0))
-}
-
-/// The paths in an argument that is a list.
-///
-/// # Errors
-/// `TOO_COMPLEX`: the list is too long. `INVALID_PATH`: an element is not a path.
-pub(crate) fn paths_argument(argument: &[PathScalar]) -> Result<Vec<Path>> {
-    check_listed_paths(argument.len())?;
-    argument.iter().map(|path| path_of(&path.0)).collect()
 }
 
 /// Checks the number of paths in an argument.
@@ -256,15 +240,7 @@ fn token(element: &Value) -> Result<Token> {
     Ok(Token::Segment(segment))
 }
 
-pub(crate) enum VersionScalar {
-    /// A version that was read or given.
-    Known(key::Version),
-    /// The version of the commit of the current mutation. The response writer fills it in.
-    OfThisCommit,
-}
-
-/// A placeholder for the version of the current commit in a response. Not a JSON text.
-pub(crate) const THIS_COMMIT: Bytes = Bytes::from_static(b"\0version");
+pub(crate) struct VersionScalar(pub(crate) key::Version);
 
 /// The commit of the store that last changed a document. An opaque string; versions sort as strings in commit order.
 #[Scalar(name = "DocumentVersion")]
@@ -275,15 +251,12 @@ impl ScalarType for VersionScalar {
             _ => None,
         };
         known
-            .map(Self::Known)
+            .map(Self)
             .ok_or_else(|| InputValueError::expected_type(value))
     }
 
     fn to_value(&self) -> Value {
-        match self {
-            Self::Known(version) => Value::String(version.to_string()),
-            Self::OfThisCommit => Value::Binary(THIS_COMMIT),
-        }
+        Value::String(self.0.to_string())
     }
 }
 

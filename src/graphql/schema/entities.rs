@@ -124,18 +124,6 @@ fn text(value: Option<&Value>) -> Option<String> {
 /// The documents that a list of representations identifies.
 pub(crate) type Entities = Vec<DocumentKey>;
 
-/// The representation of a document.
-pub(crate) fn representation_of(document: &DocumentKey) -> Value {
-    let DocumentKey { collection, id } = document;
-    let keys = EntityKeys {
-        typename: Some(Value::String(DOCUMENT.to_owned())),
-        collection: Some(Value::String(collection.clone())),
-        key: Some(Value::String(id.to_string())),
-        id: None,
-    };
-    keys.into_representation()
-}
-
 /// Removes all members except the keys, so that they are not copied with the variables.
 pub(crate) fn keys_only(representation: Value) -> Value {
     match representation {

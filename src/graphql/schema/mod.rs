@@ -1,9 +1,5 @@
-//! The schema: the root fields for queries, mutations and federation, and how the schema is built.
+//! The schema: built from schema.graphql when the server starts.
 
-pub(crate) mod build;
+pub(crate) mod built;
 pub(crate) mod entities;
-pub(crate) mod federation;
-pub(crate) mod mutation;
-pub(crate) mod node;
-pub(crate) mod query;
-pub(crate) mod subscription;
+pub(crate) mod subgraph_sdl;

@@ -12,15 +12,15 @@ use super::listed::is_list_of_representations;
 use super::reader::ValueReader;
 use crate::document::leaf::abridged;
 use crate::error::{Error, Result};
-use crate::graphql::prepare::validate::inputs::Inputs;
-use crate::graphql::prepare::validate::types::base_name;
 use crate::graphql::request::raw_variables::GivenVariables;
 use crate::graphql::scalars::types::name;
+use crate::graphql::schema::built::inputs::Inputs;
+use crate::graphql::schema::built::types::base_name;
 use crate::graphql::schema::entities;
 use crate::limits::Bounds;
 
-/// Coerces the given variables to those that an operation declares. For a `planned` operation,
-/// lists of entities are stored separately.
+/// Coerces the given variables to those that an operation declares. Lists of entities are stored
+/// separately.
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: a required variable is missing or null, or the named variable does not have
@@ -30,7 +30,6 @@ pub(crate) fn coerce(
     given: &GivenVariables,
     inputs: &Inputs,
     bounds: &Bounds,
-    planned: bool,
 ) -> Result<Coerced> {
     let mut reading = ValueReader {
         inputs,
@@ -46,8 +45,7 @@ pub(crate) fn coerce(
         let variable = definition.name.node.as_str();
         let ty = &definition.var_type.node;
         if let Some(text) = given.remove(variable.as_bytes()) {
-            if planned
-                && is_list_of_representations(ty)
+            if is_list_of_representations(ty)
                 && let Some(entities) = reading.entities(text)
             {
                 coerced.entities.push((name(variable), entities));

@@ -5,13 +5,13 @@ use std::collections::HashMap;
 use async_graphql::{Name, Value, Variables};
 
 use crate::database::DocumentKey;
-use crate::graphql::schema::entities::{Entities, representation_of};
+use crate::graphql::schema::entities::Entities;
 
 /// The coerced variables of an operation.
 #[derive(Clone, Default)]
 pub(crate) struct Coerced {
     pub(crate) values: Variables,
-    /// In a planned operation, the lists of entities that were read directly as documents.
+    /// The lists of entities that were read directly as documents.
     pub(crate) entities: Vec<(Name, Entities)>,
 }
 
@@ -21,14 +21,6 @@ impl Coerced {
         let mut lists = self.entities.iter();
         let list = lists.find(|(name, _)| name == variable);
         list.map(|(_, entities)| &entities[..])
-    }
-
-    /// Converts the lists of entities to values.
-    pub(crate) fn make_values(&mut self) {
-        for (variable, entities) in std::mem::take(&mut self.entities) {
-            let values = entities.iter().map(representation_of);
-            self.values.insert(variable, Value::List(values.collect()));
-        }
     }
 
     /// The approximate size of a copy of each variable, in bytes.

@@ -11,8 +11,8 @@ use crate::document::flatten::{json_error, json_text};
 use crate::document::json::{Event, JsonError, Problem, Reader};
 use crate::document::leaf::abridged;
 use crate::error::{Error, Limit, Result};
-use crate::graphql::prepare::validate::inputs::{InputMember, Inputs};
 use crate::graphql::scalars::types::name;
+use crate::graphql::schema::built::inputs::{InputMember, Inputs};
 use crate::graphql::schema::entities;
 use crate::limits::{Bounds, FILTER_LEVELS_MAX};
 

@@ -6,13 +6,13 @@ use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
 use std::sync::Arc;
 
-use axum::Router;
+use axum::body::Body;
 use axum::extract::Request;
 use axum::http::header::{CONTENT_TYPE, HOST};
 use axum::http::uri::Authority;
 use axum::http::{HeaderValue, StatusCode, Version};
-use axum::middleware::{Next, from_fn};
 use axum::response::{IntoResponse, Response};
+use tower_http::validate_request::{ValidateRequest, ValidateRequestHeaderLayer};
 
 use crate::document::leaf::abridged;
 use crate::error::Error;
@@ -49,24 +49,32 @@ impl fmt::Display for Host {
     }
 }
 
-/// Limits the router to known hosts. On a loopback address, these are the names of this machine and
-/// the configured ones. On other addresses, they are the same if any are configured; if none are,
-/// every host is accepted.
-pub(crate) fn checked(router: Router, listen: SocketAddr, hosts: &[Host]) -> Router {
-    if hosts.is_empty() && !listen.ip().is_loopback() {
-        return router;
+/// Middleware that rejects requests to unknown hosts.
+#[derive(Clone, Debug)]
+pub(crate) struct KnownHosts {
+    /// Names other than those of this machine. `None` if every host is accepted.
+    configured: Option<Arc<[Host]>>,
+}
+
+impl KnownHosts {
+    /// On a loopback address, these are the names of this machine and the configured ones. On other
+    /// addresses, they are the same if any are configured; if none are, every host is accepted.
+    pub(crate) fn layer(listen: SocketAddr, hosts: &[Host]) -> ValidateRequestHeaderLayer<Self> {
+        let is_limited = !hosts.is_empty() || listen.ip().is_loopback();
+        let configured = is_limited.then(|| hosts.into());
+        ValidateRequestHeaderLayer::custom(Self { configured })
     }
-    let hosts: Arc<[Host]> = hosts.into();
-    router.layer(from_fn(move |request: Request, next: Next| {
-        let hosts = hosts.clone();
-        async move {
-            if is_known(&request, &hosts) {
-                next.run(request).await
-            } else {
-                refused(&request)
-            }
+}
+
+impl ValidateRequest<Body> for KnownHosts {
+    type ResponseBody = Body;
+
+    fn validate(&mut self, request: &mut Request) -> Result<(), Response> {
+        match &self.configured {
+            Some(hosts) if !is_known(request, hosts) => Err(refused(request)),
+            _ => Ok(()),
         }
-    }))
+    }
 }
 
 /// Whether every host that the request names is known.

@@ -8,13 +8,13 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use axum::body::Body;
-use axum::extract::{Request, State};
+use axum::extract::Request;
 use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue, Method, StatusCode};
-use axum::middleware::Next;
 use axum::response::Response;
 use tokens::{AccessTokens, TokenDigest};
 use tokio::sync::watch;
+use tower_http::validate_request::{ValidateRequest, ValidateRequestHeaderLayer};
 
 use super::connection::caller_slot::{CallerKey, CallerSlot, Rights};
 use super::connection::file_reload::{ReloadedFile, Watch};
@@ -188,25 +188,33 @@ impl Rights for ReloadedFile<AccessTokens> {
 }
 
 /// Middleware that rejects unauthenticated requests and passes the [`Caller`] to the handlers.
-/// OPTIONS needs no token: browsers send none with it, and the response only contains documented
-/// facts.
-pub(crate) async fn admit(
-    State(access): State<Access>,
-    mut request: Request,
-    next: Next,
-) -> Response {
-    if request.method() != Method::OPTIONS {
-        match access.caller(request.headers()) {
-            Ok(caller) => {
-                if let Some(slot) = request.extensions().get::<CallerSlot>() {
-                    slot.set(caller.token.map(TokenDigest::bytes));
-                }
-                request.extensions_mut().insert(caller)
-            }
-            Err(error) => return refused(request.headers(), &error),
-        };
+#[derive(Clone, Debug)]
+pub(crate) struct Admission(Access);
+
+impl Admission {
+    /// Middleware for handlers that need a [`Caller`].
+    pub(crate) fn layer(access: &Access) -> ValidateRequestHeaderLayer<Self> {
+        ValidateRequestHeaderLayer::custom(Self(access.clone()))
     }
-    next.run(request).await
+}
+
+impl ValidateRequest<Body> for Admission {
+    type ResponseBody = Body;
+
+    /// OPTIONS needs no token: browsers send none with it, and the response only contains documented
+    /// facts.
+    fn validate(&mut self, request: &mut Request) -> Result<(), Response> {
+        if request.method() == Method::OPTIONS {
+            return Ok(());
+        }
+        let caller = self.0.caller(request.headers());
+        let caller = caller.map_err(|error| refused(request.headers(), &error))?;
+        if let Some(slot) = request.extensions().get::<CallerSlot>() {
+            slot.set(caller.token.map(TokenDigest::bytes));
+        }
+        request.extensions_mut().insert(caller);
+        Ok(())
+    }
 }
 
 /// Returns the token in the `Authorization` header (RFC 6750 §2.1).

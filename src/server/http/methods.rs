@@ -18,7 +18,7 @@ use super::{batch, cached};
 use crate::error::{Error, ErrorKind};
 use crate::graphql::{GraphQl, GraphQlResponse, Methods, Posted, Request};
 use crate::limits::{COMPRESSED_BYTES_MIN, IDEMPOTENCY_KEY_BYTES_MAX};
-use crate::server::access::{Caller, admit, cors};
+use crate::server::access::{Admission, Caller, cors};
 use crate::server::options::ServeOptions;
 use crate::server::response::json::{response, with};
 use crate::server::response::media::{Accepted, Media, StreamMedia, is_json};
@@ -70,9 +70,9 @@ pub(crate) fn methods(graphql: GraphQl, options: &ServeOptions) -> MethodRouter 
 /// Wraps handlers in the middleware for access, compression and CORS.
 pub(crate) fn layered(methods: MethodRouter, options: &ServeOptions) -> MethodRouter {
     let methods = methods
-        .layer(compression())
-        // Inside CORS, so that pages of allowed origins can read the errors.
-        .layer(from_fn_with_state(options.access.clone(), admit));
+        // One call wraps the handlers once. Inside CORS, so that pages of allowed origins can read the
+        // errors of `Admission`.
+        .layer((compression(), Admission::layer(&options.access)));
     if options.cors_origins.is_empty() {
         return methods;
     }

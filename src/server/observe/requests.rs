@@ -1,12 +1,14 @@
 //! Request ids, log lines, spans and counts. Documents, variables and tokens are never logged.
 
 use std::sync::atomic::Ordering::Relaxed;
+use std::task::{Context, Poll};
 use std::time::Duration;
 
 use axum::extract::{Request, State};
 use axum::http::{HeaderMap, HeaderName, HeaderValue, Method};
-use axum::middleware::Next;
 use axum::response::Response;
+use futures::future::BoxFuture;
+use tower::{Layer, Service};
 use tracing::field::Empty;
 use tracing::{Instrument as _, Span};
 
@@ -23,28 +25,69 @@ const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
 /// Middleware that assigns a request id, which all log lines of the request carry, and counts the
 /// request.
-pub(crate) async fn observe(
-    State(metrics): State<Metrics>,
-    request: Request,
-    next: Next,
-) -> Response {
-    let _counted = metrics.request();
-    let route = route(request.uri().path());
-    let id = request_id(request.headers());
-    let traced = http_span(&request, route, &id);
-    let logged = tracing::error_span!("request", id, caller = Empty);
-    let answer = next.run(request).instrument(logged);
-    let mut response = answer.instrument(traced.clone()).await;
-    let status = response.status().as_u16();
-    traced.record("http.response.status_code", status);
-    if response.status().is_server_error() {
-        traced.record("otel.status_code", "ERROR");
+#[derive(Clone, Debug)]
+pub(crate) struct Observation {
+    metrics: Metrics,
+}
+
+impl Observation {
+    pub(crate) fn new(metrics: Metrics) -> Self {
+        Self { metrics }
     }
-    metrics.responded(route, status);
-    if let Ok(id) = HeaderValue::try_from(id) {
-        response.headers_mut().insert(REQUEST_ID, id);
+}
+
+impl<S> Layer<S> for Observation {
+    type Service = ObservedService<S>;
+
+    fn layer(&self, service: S) -> Self::Service {
+        let metrics = self.metrics.clone();
+        ObservedService { service, metrics }
     }
-    response
+}
+
+/// Requests to a service are counted, logged and traced.
+#[derive(Clone, Debug)]
+pub(crate) struct ObservedService<S> {
+    service: S,
+    metrics: Metrics,
+}
+
+impl<S> Service<Request> for ObservedService<S>
+where
+    S: Service<Request, Response = Response, Future: Send + 'static>,
+{
+    type Response = Response;
+    type Error = S::Error;
+    type Future = BoxFuture<'static, Result<Response, S::Error>>;
+
+    fn poll_ready(&mut self, context: &mut Context<'_>) -> Poll<Result<(), S::Error>> {
+        self.service.poll_ready(context)
+    }
+
+    fn call(&mut self, request: Request) -> Self::Future {
+        let metrics = self.metrics.clone();
+        let counted = metrics.request();
+        let route = route(request.uri().path());
+        let id = request_id(request.headers());
+        let traced = http_span(&request, route, &id);
+        let logged = tracing::error_span!("request", id, caller = Empty);
+        let answer = traced.in_scope(|| logged.in_scope(|| self.service.call(request)));
+        let answer = answer.instrument(logged).instrument(traced.clone());
+        Box::pin(async move {
+            let _counted = counted;
+            let mut response = answer.await?;
+            let status = response.status().as_u16();
+            traced.record("http.response.status_code", status);
+            if response.status().is_server_error() {
+                traced.record("otel.status_code", "ERROR");
+            }
+            metrics.responded(route, status);
+            if let Ok(id) = HeaderValue::try_from(id) {
+                response.headers_mut().insert(REQUEST_ID, id);
+            }
+            Ok(response)
+        })
+    }
 }
 
 /// The span of an HTTP request, which continues the trace that the request names.

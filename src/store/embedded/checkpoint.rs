@@ -6,6 +6,7 @@
 //! changes are in another overlay. A checkpoint is made
 //!
 //! - when a segment of the log has ended. The file of that segment is then free for another one.
+//! - when many changes are in memory (`commit/group.rs`).
 //! - when there was no commit for a second.
 //! - after the background deletion of pairs, which is not in the log.
 //! - for each group of commits while there is no log.
@@ -15,12 +16,13 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use redb::{Durability, WriteTransaction};
 use tokio::runtime::Runtime;
 use tokio::sync::{Notify, oneshot};
 
+use super::commit::group::log_place;
 use super::commit::{Committer, TableWriter, Woken};
 use super::log::{Frame, LogPlace, LogWriter, StoreLog, bytes_max, describe};
 use super::tables::view;
@@ -63,9 +65,12 @@ async fn checkpoint_when_woken(committer: &Committer, woken: &Notify) -> Result<
     loop {
         committer.wait_for_space()?;
         woken.notified().await;
-        let log = committer.group().log.clone();
-        if let Some(log) = log {
-            committer.checkpoint(&log).await?;
+        // Without a log, each group of commits is synced by a checkpoint.
+        while committer.group().log.is_some() {
+            committer.checkpoint(woken).await?;
+            if !committer.group().is_checkpoint_due(&committer.options) {
+                break;
+            }
         }
     }
 }
@@ -120,16 +125,19 @@ impl GroupSync {
         };
         let bytes = frame.record_bytes();
         let begun = Instant::now();
-        let ended_segment = log.append(&mut frame, view.last_commit).map_err(fault)?;
+        log.append(&mut frame, view.last_commit).map_err(fault)?;
         let took = begun.elapsed();
         self.spare = Some(frame);
         self.wrote = true;
         committer.publish(view);
+        committer.freed.notify_waiters();
         if let Some(observer) = committer.observer.get() {
             observer.log_synced(took, bytes);
             observer.log_resized(log.bytes());
         }
-        if ended_segment {
+        let group = committer.group();
+        // After a checkpoint, its thread looks whether another one is due.
+        if !group.is_frozen() && group.is_checkpoint_due(&committer.options) {
             committer.checkpointer.wake();
         }
         Ok(())
@@ -178,20 +186,17 @@ impl Committer {
             .map_err(|error| Error::unavailable(describe(&error), error.to_string()))
     }
 
-    /// Makes a checkpoint of all commits, and frees the log before it.
-    async fn checkpoint(&self, log: &LogWriter) -> Result<()> {
+    /// Makes a checkpoint of the frozen changes, or if there are none, of all commits.
+    async fn checkpoint(&self, woken: &Notify) -> Result<()> {
         let begun = Instant::now();
-        let writer = self.writer().await;
-        let locked = Instant::now();
-        self.progress.check()?;
-        self.freeze();
-        let place = log_place(Some(log));
-        drop(writer);
-        let stalled = locked.elapsed();
+        let stalled = self.frozen(woken).await?;
         let mut tables = self.table_writer().await;
-        self.write_frozen(&mut tables, place)?;
+        // A large transaction may have written all commits meanwhile.
+        if !self.group().is_frozen() {
+            return Ok(());
+        }
+        self.write_frozen(&mut tables)?;
         drop(tables);
-        log.recycle(place.segment).map_err(fault)?;
         let took = begun.elapsed();
         tracing::debug!("checkpoint in {took:?}");
         if let Some(observer) = self.observer.get() {
@@ -200,20 +205,32 @@ impl Committer {
         Ok(())
     }
 
-    /// Begins a new overlay for the next commits, unless the last one is still to be written. The
-    /// caller holds the write lock.
-    fn freeze(&self) {
-        let mut group = self.group();
-        if !group.view.is_frozen() {
-            group.view.freeze();
-            group.overlay_bytes = 0;
+    /// Waits until changes are frozen: by a writer, which wakes this thread, or here. Returns the time
+    /// for which this thread held the write lock.
+    async fn frozen(&self, woken: &Notify) -> Result<Duration> {
+        while !self.group().is_frozen() {
+            tokio::select! {
+                writer = self.writer() => {
+                    let locked = Instant::now();
+                    self.progress.check()?;
+                    let mut group = self.group();
+                    let place = log_place(group.log.as_deref());
+                    group.freeze(place);
+                    drop(group);
+                    drop(writer);
+                    return Ok(locked.elapsed());
+                }
+                () = woken.notified() => {}
+            }
         }
+        Ok(Duration::ZERO)
     }
 
-    /// Writes the frozen changes to redb and makes them durable. Commits after them are in the log
-    /// that `place` names.
-    fn write_frozen(&self, tables: &mut TableWriter, place: LogPlace) -> Result<()> {
-        let (changes, last_commit) = self.group().view.frozen();
+    /// Writes the frozen changes to redb and makes them durable.
+    fn write_frozen(&self, tables: &mut TableWriter) -> Result<()> {
+        let Some((changes, last_commit, place)) = self.group().frozen() else {
+            return Ok(());
+        };
         let transaction = self.database.begin_write().map_err(fault)?;
         if !changes.is_empty() {
             let mut written =
@@ -229,17 +246,14 @@ impl Committer {
         Ok(())
     }
 
-    /// Writes the changes of all commits to redb and makes them durable. The caller holds the write
-    /// lock.
+    /// Writes the changes of all commits to redb and makes them durable. Later commits are in the log
+    /// at `place`. The caller holds the write lock.
     async fn write_all(&self, place: LogPlace) -> Result<()> {
         let mut tables = self.table_writer().await;
-        loop {
-            self.freeze();
-            self.write_frozen(&mut tables, place)?;
-            if self.group().view.is_durable() {
-                return Ok(());
-            }
-        }
+        // The log has the commits after those that are frozen already.
+        self.write_frozen(&mut tables)?;
+        self.group().freeze(place);
+        self.write_frozen(&mut tables)
     }
 
     /// Commits a transaction of redb with the records of the engine. If the disk is full, redb's file
@@ -299,9 +313,4 @@ impl Committer {
         }
         Ok(())
     }
-}
-
-/// Where the commits after a durable one of redb are.
-pub(super) fn log_place(log: Option<&LogWriter>) -> LogPlace {
-    log.map(LogWriter::place).unwrap_or_default()
 }

@@ -17,7 +17,7 @@ use std::thread;
 use redb::WriteTransaction;
 use tokio::sync::OwnedMutexGuard;
 
-use super::checkpoint::log_place;
+use super::commit::group::log_place;
 use super::commit::{Committer, TableWriter, WriteLock};
 use super::deferred_file::DeferredFile;
 use super::log::{LogPlace, describe};
@@ -74,6 +74,15 @@ impl Committer {
     ) -> Result<()> {
         self.commit_to_redb(transaction, last_commit, place)?;
         self.wait_for_space()?;
+        self.committed_to_redb(last_commit, place)
+    }
+
+    /// Frees the log before `place`, and publishes commits that redb has.
+    fn committed_to_redb(&self, last_commit: u64, place: LogPlace) -> Result<()> {
+        let log = self.group().log.clone();
+        if let Some(log) = log {
+            log.recycle(place.segment).map_err(fault)?;
+        }
         self.adopt(Base::open(&self.database, last_commit)?);
         Ok(())
     }
@@ -87,14 +96,15 @@ impl Committer {
         locks: (OwnedMutexGuard<WriteLock>, OwnedMutexGuard<TableWriter>),
     ) -> Result<()> {
         let log = self.group().log.clone();
-        self.commit_to_redb(transaction, last_commit, log_place(log.as_deref()))?;
+        let place = log_place(log.as_deref());
+        self.commit_to_redb(transaction, last_commit, place)?;
         let committer = self.clone();
         let adopt = move || {
             committer.wait_for_space()?;
             if let Some(log) = log {
                 log.needs(last_commit);
             }
-            committer.adopt(Base::open(&committer.database, last_commit)?);
+            committer.committed_to_redb(last_commit, place)?;
             drop(locks);
             Ok(())
         };

@@ -19,7 +19,6 @@ mod full_disk;
 mod log;
 pub(crate) mod open;
 mod options;
-mod progress;
 mod reclaim;
 mod tables;
 mod transaction;

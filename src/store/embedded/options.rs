@@ -1,6 +1,8 @@
 //! Options of the embedded engine.
 
-use crate::limits::{LOG_SEGMENT_BYTES, OVERLAY_BYTES_MAX, OVERLAY_TRANSACTION_BYTES_MAX};
+use crate::limits::{
+    LOG_BYTES_MAX, LOG_SEGMENT_BYTES, OVERLAY_BYTES_MAX, OVERLAY_TRANSACTION_BYTES_MAX,
+};
 
 /// Options of the embedded engine.
 #[derive(Clone, Copy, Debug)]
@@ -9,7 +11,9 @@ pub struct EmbeddedOptions {
     pub cache_bytes: usize,
     /// Bytes of a segment of the write-ahead log. A checkpoint is made when a segment ends.
     pub log_segment_bytes: u64,
-    /// Bytes of writes in memory at which transactions wait for a checkpoint that has begun.
+    /// Bytes of the log that are in use at which transactions wait for a checkpoint.
+    pub log_bytes_max: u64,
+    /// Bytes of changes in memory at which transactions wait for a checkpoint.
     pub overlay_bytes_max: usize,
     /// Bytes of writes of a transaction in memory. A larger one is written to redb directly.
     pub overlay_transaction_bytes_max: usize,
@@ -20,6 +24,7 @@ impl Default for EmbeddedOptions {
         Self {
             cache_bytes: 512 << 20,
             log_segment_bytes: LOG_SEGMENT_BYTES,
+            log_bytes_max: LOG_BYTES_MAX,
             overlay_bytes_max: OVERLAY_BYTES_MAX,
             overlay_transaction_bytes_max: OVERLAY_TRANSACTION_BYTES_MAX,
         }

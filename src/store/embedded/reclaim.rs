@@ -12,7 +12,7 @@ use redb::{Database, Durability, ReadableDatabase, TableError, WriteTransaction}
 use tokio::sync::{Notify, OwnedMutexGuard, oneshot};
 use tokio::time::sleep;
 
-use super::checkpoint::log_place;
+use super::commit::group::log_place;
 use super::commit::{Committer, TableWriter};
 use super::tables::{PAIRS, TOMBSTONES, fault, tombstones};
 use crate::error::Result;

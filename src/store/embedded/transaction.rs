@@ -67,9 +67,7 @@ struct Pending {
 impl Committer {
     /// Begins a transaction, when those who asked before have ended theirs.
     pub(super) async fn begin(self: &Arc<Self>) -> Result<EmbeddedTransaction> {
-        let writer = self.writer_with_space().await?;
-        self.progress.check()?;
-        self.room().await?;
+        let writer = self.writer_with_room().await?;
         Ok(EmbeddedTransaction {
             committer: self.clone(),
             base: writer.last_commit,
@@ -244,7 +242,9 @@ impl EmbeddedTransaction {
         match state {
             TransactionSource::View(view) => {
                 let committer = &self.committer;
-                committer.commit_unsynced(view, last_commit, &pending.writes);
+                let mut group = committer.group();
+                group.commit(view, last_commit, &pending.writes);
+                drop(group);
                 committer.wake();
             }
             TransactionSource::Tables(tables) => {
@@ -428,6 +428,10 @@ impl Transaction for EmbeddedTransaction {
     async fn bytes(&self) -> Result<usize> {
         let open = self.lock();
         Ok(open.as_ref().map_or(0, |open| open.pending.writes.bytes()))
+    }
+
+    fn may_take_effect(&self) -> bool {
+        self.lock().is_none()
     }
 
     fn is_read_only(&self) -> bool {

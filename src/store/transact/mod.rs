@@ -5,6 +5,7 @@ mod unknown_commit;
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::TryFutureExt;
 use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep, timeout_at};
 
@@ -155,13 +156,13 @@ impl<T: Send> Tries<'_, T> {
         match within(self.deadline, body(transaction.clone())).await {
             Ok(Decision::Commit(value)) => self.commit(transaction, value).await,
             Ok(Decision::Abort(value)) => {
-                let aborted = transaction.abort().await;
+                let aborted = within(self.deadline, transaction.abort()).await;
                 self.ended(aborted.map(|()| TransactionResult::Aborted(value)))
             }
             Err(error) if error.kind() == ErrorKind::Conflict => {
                 Tried::Again(error, Some(transaction))
             }
-            Err(error) => match transaction.abort().await {
+            Err(error) => match within(self.deadline, transaction.abort()).await {
                 Ok(()) => self.failed(error, None),
                 Err(error) => self.failed(error, None),
             },
@@ -170,15 +171,16 @@ impl<T: Send> Tries<'_, T> {
 
     async fn commit(&mut self, transaction: Arc<dyn Transaction>, value: T) -> Tried<T> {
         if transaction.is_read_only() {
-            return match transaction.commit().await {
+            let committed = transaction.commit().map_err(Error::from);
+            return match within(self.deadline, committed).await {
                 Ok(version) => self.ended(Ok(TransactionResult::Committed(value, version))),
-                Err(error) => self.failed(error.into(), Some(transaction)),
+                Err(error) => self.failed(error, Some(transaction)),
             };
         }
         match self.commit_marked(&*transaction).await {
             Ok(version) => Tried::Done(Ok(TransactionResult::Committed(value, version))),
             Err(CommitError::Refused(error)) => self.failed(error, Some(transaction)),
-            // An engine without markers has failed: nothing more can be read from it.
+            // Without a marker, the outcome cannot be read.
             Err(CommitError::Unknown(error)) if self.unknown_commit.is_none() => {
                 Tried::Done(Err(outcome_unknown("the commit failed", &error)))
             }
@@ -205,15 +207,20 @@ impl<T: Send> Tries<'_, T> {
         }
     }
 
-    /// Commits. If the outcome can be unknown, it also writes a marker and waits no longer than the
-    /// deadline.
+    /// Commits, and waits no longer than the deadline. If the outcome can be unknown while the engine
+    /// serves, it also writes a marker.
     async fn commit_marked(&self, transaction: &dyn Transaction) -> Result<Version, CommitError> {
-        let Some(unknown_commit) = &self.unknown_commit else {
-            return transaction.commit().await;
-        };
-        unknown_commit.mark(transaction, self.number);
+        if let Some(unknown_commit) = &self.unknown_commit {
+            unknown_commit.mark(transaction, self.number);
+        }
         let committed = timeout_at(self.deadline, transaction.commit()).await;
-        committed.unwrap_or_else(|_| Err(CommitError::Unknown(out_of_time())))
+        committed.unwrap_or_else(|_| {
+            if !transaction.may_take_effect() {
+                return Err(CommitError::Refused(out_of_time()));
+            }
+            let message = "the commit was not completed within the time limit";
+            Err(CommitError::Unknown(Error::timeout(None, message)))
+        })
     }
 
     fn doubt_this(&mut self, value: Option<T>) {

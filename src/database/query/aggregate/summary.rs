@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::ops::ControlFlow;
 
 use super::request::{AggregateQuery, AggregatedPath};
 use crate::budget::{Share, Steps};
@@ -173,9 +174,9 @@ fn each_value(
     let FilterValue::Value(value) = stored(query.prefix()) else {
         return Ok(());
     };
-    for (_, value) in query.select(value, steps)? {
+    query.visit(value, steps, |value| {
         steps.spend(1)?;
         each(value)?;
-    }
-    Ok(())
+        Ok(ControlFlow::Continue(()))
+    })
 }

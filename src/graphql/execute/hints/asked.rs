@@ -6,7 +6,7 @@ use async_graphql::parser::types::{
 use async_graphql::{Name, Positioned, Value, Variables};
 use async_graphql_value::Value as Input;
 
-use crate::graphql::execute::normalize::is_skipped;
+use crate::graphql::execute::change_targets::is_skipped;
 use crate::limits::HINTED_LOOKUPS_MAX;
 
 /// A valid operation with its variables.

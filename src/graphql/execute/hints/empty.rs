@@ -1,8 +1,8 @@
-//! Finds the empty results in the text of a response. Both executors write the same text.
+//! Finds the empty results in the text of a response.
 
 use std::borrow::Cow;
 
-use async_graphql::{PathSegment, Response, Value};
+use async_graphql::PathSegment;
 
 use super::asked::{AskedField, AskedOperation};
 use crate::document::json::{Event, Reader};
@@ -96,34 +96,6 @@ pub(super) fn nulls(text: &str) -> Vec<usize> {
         .filter(|(_, element)| *element == "null")
         .map(|(at, _)| at)
         .collect()
-}
-
-/// Whether a response may have an empty result. Cheap, and true for each one that has.
-pub(crate) fn may_be_empty(response: &Response) -> bool {
-    let Value::Object(fields) = &response.data else {
-        return true;
-    };
-    !response.errors.is_empty() || fields.values().any(may_be_empty_field)
-}
-
-fn may_be_empty_field(value: &Value) -> bool {
-    match value {
-        Value::Null => true,
-        Value::List(elements) => elements.contains(&Value::Null),
-        Value::Object(members) => members.values().any(|member| match member {
-            Value::List(elements) => match &elements[..] {
-                [] => true,
-                [Value::Object(members)] => members.values().any(is_zero),
-                _ => false,
-            },
-            member => is_zero(member),
-        }),
-        _ => false,
-    }
-}
-
-fn is_zero(value: &Value) -> bool {
-    matches!(value, Value::Number(number) if number.as_u64() == Some(0))
 }
 
 /// The position of a root field in the response, or of an element of its list.

@@ -3,7 +3,8 @@
 use crate::database::State;
 use crate::database::query::{Aggregation, ValueSummary};
 use crate::document::json::write_string;
-use crate::document::leaf::Leaf;
+use crate::document::leaf::{Kind, Leaf};
+use crate::document::path::{Place, Segment};
 use crate::graphql::execute::planned::finding::children::FoundChildren;
 use crate::graphql::execute::planned::finding::element::NULL;
 use crate::graphql::execute::planned::finding::found::Found;
@@ -12,14 +13,14 @@ use crate::graphql::prepare::plan::{ElementField, PageField, ValuesField};
 
 /// Writes a field of a page of documents.
 pub(super) fn of_page(out: &mut Vec<u8>, page: &FoundPage, field: PageField) {
-    let (info, plan) = (&page.page_info, &page.plan);
+    let (info, plan) = (&page.boundaries, &page.plan);
     match field {
         PageField::TotalCount => number(out, page.total_count()),
         PageField::HasNextPage => boolean(out, info.has_next_page),
         PageField::HasPreviousPage => boolean(out, info.has_previous_page),
-        PageField::StartCursor => string(out, info.start_cursor.as_ref().map(|text| &*text.0)),
-        PageField::EndCursor => string(out, info.end_cursor.as_ref().map(|text| &*text.0)),
-        PageField::Index => string(out, plan.index.as_ref().map(|text| &*text.0)),
+        PageField::StartCursor => string(out, info.start_cursor.as_deref()),
+        PageField::EndCursor => string(out, info.end_cursor.as_deref()),
+        PageField::Index => string(out, plan.index.as_deref()),
         PageField::Partial => boolean(out, plan.partial),
         PageField::Scanned => number(out, Some(plan.scanned)),
         PageField::Examined => number(out, Some(plan.examined)),
@@ -42,7 +43,7 @@ pub(super) fn of_children(out: &mut Vec<u8>, page: &FoundChildren, field: PageFi
     }
 }
 
-fn boolean(out: &mut Vec<u8>, value: bool) {
+pub(super) fn boolean(out: &mut Vec<u8>, value: bool) {
     out.extend_from_slice(if value { b"true" } else { b"false" });
 }
 
@@ -119,7 +120,12 @@ pub(super) fn of_element(
     Some(())
 }
 
-fn of_index(out: &mut Vec<u8>, index: &crate::database::Index, field: ElementField) -> Option<()> {
+/// Writes a field of an index. None if it has no such field.
+pub(super) fn of_index(
+    out: &mut Vec<u8>,
+    index: &crate::database::Index,
+    field: ElementField,
+) -> Option<()> {
     match field {
         ElementField::IndexName => write_string(out, &index.name),
         ElementField::IndexOn => {
@@ -146,4 +152,31 @@ fn of_index(out: &mut Vec<u8>, index: &crate::database::Index, field: ElementFie
         _ => return None,
     }
     Some(())
+}
+
+/// Writes a place in list form.
+pub(super) fn write_place(out: &mut Vec<u8>, place: &Place) {
+    out.push(b'[');
+    for (at, segment) in place.0.iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        match segment {
+            Segment::Key(key) => write_string(out, key),
+            Segment::Index(index) => out.extend_from_slice(index.to_string().as_bytes()),
+        }
+    }
+    out.push(b']');
+}
+
+/// The name of a kind in the schema.
+pub(super) fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Object => "OBJECT",
+        Kind::Array => "ARRAY",
+        Kind::String => "STRING",
+        Kind::Number => "NUMBER",
+        Kind::Boolean => "BOOLEAN",
+        Kind::Null => "NULL",
+    }
 }

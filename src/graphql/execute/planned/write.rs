@@ -2,15 +2,19 @@
 
 use async_graphql::{PathSegment, ServerError};
 
-use super::fields::{number, of_aggregation, of_children, of_element, of_page, of_values, string};
+use super::fields::{
+    kind_name, number, of_aggregation, of_children, of_element, of_page, of_values, string,
+    write_place,
+};
+use super::given_fields::{of_given, of_update};
 use super::write_state::{ElementFrame, ElementFrames, Failure, OpenObjects, WriteState};
 use crate::budget::turn;
 use crate::database::{DocumentKey, Loaded};
 use crate::document::json::write_string;
-use crate::document::path::{Place, Segment};
+use crate::document::path::Place;
 use crate::error::{Error, Result};
 use crate::graphql::context::request_budget::RequestBudget;
-use crate::graphql::context::session::mismatch;
+use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::bound::{
     Bound, DocumentAt, PositionKind, ROOT, ReadAt, ResponsePosition, ResponseStep,
 };
@@ -22,8 +26,10 @@ use crate::graphql::scalars::node_id;
 
 /// The data of the response, and its errors. Failed fields are null.
 pub(crate) struct WrittenResponse {
-    /// `{"data":…`, without the closing brace.
+    /// `{"data":…`, without the closing brace; of a result, what it begins with and its value.
     pub(crate) data: Vec<u8>,
+    /// Whether there is no data, because of the last error.
+    pub(crate) is_null: bool,
     pub(crate) errors: Vec<ServerError>,
     /// Whether a root field is null, or a page is empty.
     pub(crate) may_be_empty: bool,
@@ -38,6 +44,7 @@ impl WrittenResponse {
     fn without_data(errors: Vec<ServerError>) -> Self {
         Self {
             data: b"{\"data\":null".to_vec(),
+            is_null: true,
             errors,
             may_be_empty: true,
         }
@@ -55,12 +62,13 @@ pub(crate) struct PlanWriter<'a> {
 }
 
 impl<'a> PlanWriter<'a> {
-    /// Writes the response. Yields to the scheduler while it writes large values.
+    /// Writes the response behind `out`. Yields to the scheduler while it writes large values.
     ///
     /// # Errors
     /// An exceeded limit of the budget, which is not an error of a field.
-    pub(crate) async fn write(&self) -> Result<WrittenResponse> {
+    pub(crate) async fn write(&self, mut out: Vec<u8>) -> Result<WrittenResponse> {
         let steps = &self.bound.steps;
+        out.reserve(8 * steps.len() + 64);
         let root = ElementFrame {
             element: Element::root(self.loaded),
             instance: ROOT,
@@ -68,9 +76,10 @@ impl<'a> PlanWriter<'a> {
             count: 1,
             begin: 0,
             end: usize::MAX,
+            is_list: false,
         };
         let mut state = WriteState {
-            out: Vec::with_capacity(8 * steps.len() + 64),
+            out,
             errors: Vec::new(),
             frames: ElementFrames(vec![root]),
             open: OpenObjects {
@@ -127,6 +136,7 @@ impl<'a> PlanWriter<'a> {
         }
         Ok(WrittenResponse {
             data: state.out,
+            is_null: false,
             may_be_empty: state.may_be_empty || !state.errors.is_empty(),
             errors: state.errors,
         })
@@ -148,14 +158,19 @@ impl<'a> PlanWriter<'a> {
                 let kind = frames.element(read.scope)?.kind(read.read);
                 return Ok(state.open_object(kind, *end, *position, self.bound));
             }
-            ResponseStep::Elements { lookup, end } => {
-                state.at = self.elements(out, frames, *lookup, (state.at, *end))?;
+            ResponseStep::Elements {
+                lookup,
+                end,
+                is_list,
+            } => {
+                let steps = (state.at, *end);
+                state.at = self.elements(out, frames, (*lookup, *is_list), steps)?;
                 None
             }
             ResponseStep::Kind { read, position } => {
                 match frames.element(read.scope)?.kind(read.read) {
                     Ok(kind) => {
-                        write_string(out, kind.ok_or_else(mismatch)?.name());
+                        write_string(out, kind_name(kind.ok_or_else(mismatch)?));
                         None
                     }
                     Err(error) => Some(Failure::Required(error, *position)),
@@ -204,19 +219,23 @@ impl<'a> PlanWriter<'a> {
         Ok(true)
     }
 
-    /// Begins a list. Returns the next step.
+    /// Begins a list, or an element that is in none. Returns the next step.
     fn elements(
         &self,
         out: &mut Vec<u8>,
         frames: &mut ElementFrames<'a>,
-        lookup: usize,
+        (lookup, is_list): (usize, bool),
         (begin, end): (usize, usize),
     ) -> Result<usize> {
         let (instance, Instance { found, .. }) = self.instance(frames, lookup)?;
         let count = found.as_ref().map_or(0, Found::count);
-        out.push(b'[');
+        if is_list {
+            out.push(b'[');
+        }
         if count == 0 {
-            out.push(b']');
+            if is_list {
+                out.push(b']');
+            }
             return Ok(end);
         }
         frames.0.push(ElementFrame {
@@ -226,6 +245,7 @@ impl<'a> PlanWriter<'a> {
             count,
             begin,
             end,
+            is_list,
         });
         Ok(begin)
     }
@@ -239,7 +259,9 @@ impl<'a> PlanWriter<'a> {
             frame.element = self.element((frame.instance, frame.at))?;
             return Ok(frame.begin);
         }
-        out.push(b']');
+        if frame.is_list {
+            out.push(b']');
+        }
         let end = frame.end;
         frames.0.pop();
         Ok(end)
@@ -288,7 +310,7 @@ impl<'a> PlanWriter<'a> {
                 self.request_budget.fields(*values)?;
                 out.push(b'[');
             }
-            ResponseStep::Path(read) => place(out, &placed(frames, *read)?),
+            ResponseStep::Path(read) => write_place(out, &placed(frames, *read)?),
             ResponseStep::DocumentId(document) => {
                 write_string(
                     out,
@@ -328,7 +350,16 @@ impl<'a> PlanWriter<'a> {
                 let frame = frames.of(*scope)?;
                 let found = &self.rounds.0[frame.instance].found;
                 let found = found.as_ref().map_err(Clone::clone)?;
-                of_element(out, found, frame.at, *field).ok_or_else(mismatch)?;
+                match found {
+                    Found::Given(given) => {
+                        return of_given(out, *given, frame.at, *field, self.request_budget);
+                    }
+                    Found::Updates(updates) => {
+                        let update = updates.get(frame.at).ok_or_else(mismatch)?;
+                        of_update(out, update, *field).ok_or_else(mismatch)?;
+                    }
+                    found => of_element(out, found, frame.at, *field).ok_or_else(mismatch)?,
+                }
             }
             ResponseStep::OfValues {
                 scope,
@@ -413,12 +444,19 @@ impl<'a> PlanWriter<'a> {
             }
             ResponseStep::FoundText { lookup, position } => {
                 let text = self.instance(frames, *lookup);
-                let text = text.and_then(|(_, instance)| match &instance.found {
-                    Ok(Found::Text(text)) => Ok(text.as_deref()),
+                let written = text.and_then(|(_, instance)| match &instance.found {
+                    Ok(Found::Text(text)) => {
+                        string(out, text.as_deref());
+                        Ok(())
+                    }
+                    Ok(Found::Json(json)) => {
+                        out.extend_from_slice(json.as_deref().unwrap_or(NULL));
+                        Ok(())
+                    }
                     Ok(_) => Err(mismatch()),
                     Err(error) => Err(error.clone()),
                 });
-                (text.map(|text| string(out, text)), *position)
+                (written, *position)
             }
             ResponseStep::Length { lookup, position } => {
                 let length = self.instance(frames, *lookup);
@@ -454,21 +492,6 @@ fn parts(step: &ResponseStep<'_>) -> usize {
 
 /// The number of steps between checks of the time limit. One with several parts counts as several.
 const STEPS_PER_CHECK: usize = 64;
-
-/// A place in list form.
-fn place(out: &mut Vec<u8>, place: &Place) {
-    out.push(b'[');
-    for (at, segment) in place.0.iter().enumerate() {
-        if at > 0 {
-            out.push(b',');
-        }
-        match segment {
-            Segment::Key(key) => write_string(out, key),
-            Segment::Index(index) => out.extend_from_slice(index.to_string().as_bytes()),
-        }
-    }
-    out.push(b']');
-}
 
 /// Converts an error, with its location in the query and its path in the response. `element` returns
 /// the number of the current element of a scope.

@@ -2,11 +2,11 @@
 
 use async_graphql::ServerError;
 
+use crate::document::leaf::Kind;
 use crate::error::{Error, Result};
-use crate::graphql::context::session::mismatch;
+use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::bound::Bound;
 use crate::graphql::execute::planned::finding::element::{Element, NULL};
-use crate::graphql::objects::document::JsonKind;
 
 /// The element whose steps are executed: the root, or the current one of a list.
 pub(super) struct ElementFrame<'a> {
@@ -18,6 +18,8 @@ pub(super) struct ElementFrame<'a> {
     /// The steps of one element.
     pub(super) begin: usize,
     pub(super) end: usize,
+    /// Whether the elements are in a list. Otherwise there is one.
+    pub(super) is_list: bool,
 }
 
 /// The frames of the current step, from the root to the innermost list.
@@ -89,7 +91,7 @@ impl WriteState<'_> {
     /// Begins the object for a place with a value of this kind, which ends before the step `end`.
     pub(super) fn open_object(
         &mut self,
-        kind: Result<Option<JsonKind>>,
+        kind: Result<Option<Kind>>,
         end: usize,
         position: usize,
         bound: &Bound<'_>,

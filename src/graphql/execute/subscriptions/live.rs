@@ -159,7 +159,7 @@ impl<F: Fn() -> BoxFuture<'static, Vec<u8>>> Running<F> {
             // Boxed, so that the task is small while it waits for a change.
             let next = match Box::pin(self.execute_for_subscribers()).await {
                 Some(Ok(next)) => next,
-                Some(Err(error)) => return self.end(&error),
+                Some(Err(error)) => return self.end(&error).await,
                 None if self.ends() => return,
                 None => continue,
             };
@@ -167,7 +167,7 @@ impl<F: Fn() -> BoxFuture<'static, Vec<u8>>> Running<F> {
                 Ok(LiveWake::Changed) => Box::pin(sleep_until(next)).await,
                 Ok(LiveWake::Missed) => {}
                 Ok(LiveWake::Ended) => return,
-                Err(error) => return self.end(&error),
+                Err(error) => return self.end(&error).await,
             }
         }
     }
@@ -194,7 +194,7 @@ impl<F: Fn() -> BoxFuture<'static, Vec<u8>>> Running<F> {
         drop(executing);
         let took = begun.elapsed();
         self.is_slow = took > LIVE_FAST_TIME_MAX;
-        self.response.publish(json, &self.queries.pool)?;
+        self.response.publish(json, &self.queries.pool).await?;
         Ok(begun + self.pause.max(took * LIVE_TIME_SHARE))
     }
 
@@ -229,9 +229,9 @@ impl<F: Fn() -> BoxFuture<'static, Vec<u8>>> Running<F> {
     }
 
     /// Ends the query with an error.
-    fn end(&self, error: &Error) {
+    async fn end(&self, error: &Error) {
         self.queries.queries().remove(&self.key);
-        self.response.end((self.refuse)(error));
+        self.response.end((self.refuse)(error)).await;
     }
 }
 

@@ -13,10 +13,13 @@ use bytes::Bytes;
 use futures::Stream;
 use tokio::sync::Notify;
 
-use crate::budget::{Pool, Share};
+use crate::budget::{Pool, Share, turn};
 use crate::error::Result;
 use crate::graphql::execute::streaming::StreamedResponse;
 use crate::limits::{HELD_SMALL_BYTES, LIVE_KEPT_BYTES_MAX};
+
+/// The most subscribers that are looked at while they are locked, and woken then.
+const WOKEN_AT_ONCE: usize = 64;
 
 /// The newest response of a live query.
 #[derive(Default)]
@@ -107,7 +110,7 @@ impl LiveResponse {
     ///
     /// # Errors
     /// `UNAVAILABLE`: there is no memory for it.
-    pub(super) fn publish(&self, json: Vec<u8>, pool: &Pool) -> Result<()> {
+    pub(super) async fn publish(&self, json: Vec<u8>, pool: &Pool) -> Result<()> {
         let digest = digest(&json);
         let (is_same, replaced) = {
             let mut state = self.state();
@@ -121,35 +124,41 @@ impl LiveResponse {
         // the new one is moved, while subscribers can poll.
         drop(replaced);
         let json = held(json, pool)?;
-        let mut state = self.state();
-        if is_same {
-            state.newest = Newest::Response(json);
-        } else {
-            state.digest = digest;
-            // Nobody has published meanwhile.
-            let _pending = state.replace(json);
-        }
-        let taken = state.drop_taken();
-        wake(state);
+        let taken = {
+            let mut state = self.state();
+            if is_same {
+                state.newest = Newest::Response(json);
+            } else {
+                state.digest = digest;
+                // Nobody has published meanwhile.
+                let _pending = state.replace(json);
+            }
+            state.drop_taken()
+        };
         drop(taken);
+        self.wake_all().await;
         Ok(())
     }
 
     /// Publishes the last response.
-    pub(super) fn end(&self, json: Vec<u8>) {
+    pub(super) async fn end(&self, json: Vec<u8>) {
         let json = Bytes::from(json);
-        let mut state = self.state();
-        state.is_last = true;
-        let replaced = state.replace(json);
-        wake(state);
+        let replaced = {
+            let mut state = self.state();
+            state.is_last = true;
+            state.replace(json)
+        };
         drop(replaced);
+        self.wake_all().await;
     }
 
     /// Ends the streams of all subscribers that have the newest response.
     pub(super) fn close(&self) {
-        let mut state = self.state();
-        state.is_last = true;
-        wake(state);
+        self.state().is_last = true;
+        let mut rest = Some(0);
+        while let Some(from) = rest {
+            rest = self.wake(from);
+        }
     }
 
     /// The responses for one more subscriber: the current one, and later ones, of which it may miss
@@ -204,6 +213,22 @@ impl LiveResponse {
         }
     }
 
+    /// Wakes the subscribers that can take a response, or have ended.
+    async fn wake_all(&self) {
+        let mut rest = Some(0);
+        while let Some(from) = rest {
+            turn().await;
+            rest = self.wake(from);
+        }
+    }
+
+    /// Wakes some of the subscribers from an id on. Returns the id of the next one.
+    fn wake(&self, from: u64) -> Option<u64> {
+        let (wakers, rest) = self.state().wakers(from);
+        wakers.into_iter().for_each(Waker::wake);
+        rest
+    }
+
     fn state(&self) -> MutexGuard<'_, ResponseState> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -229,20 +254,21 @@ impl ResponseState {
         None
     }
 
+    /// The wakers of the first subscribers from an id on that can take a response, or have ended. And
+    /// the id of the next subscriber.
+    fn wakers(&mut self, from: u64) -> (Vec<Waker>, Option<u64>) {
+        let begin = self.subscribers.partition_point(|own| own.id < from);
+        let rest = self.subscribers.get(begin + WOKEN_AT_ONCE);
+        let rest = rest.map(|own| own.id);
+        let woken = self.subscribers[begin..].iter_mut().take(WOKEN_AT_ONCE);
+        let woken = woken.filter(|own| self.is_last || own.taken != self.number);
+        (woken.filter_map(|own| own.waker.take()).collect(), rest)
+    }
+
     fn position(&self, id: u64) -> Option<usize> {
         let found = self.subscribers.binary_search_by_key(&id, |own| own.id);
         found.ok()
     }
-}
-
-/// Wakes the subscribers that can take a response, or have ended.
-fn wake(mut state: MutexGuard<'_, ResponseState>) {
-    let (number, is_last) = (state.number, state.is_last);
-    let woken = state.subscribers.iter_mut();
-    let woken = woken.filter(|own| is_last || own.taken != number);
-    let wakers: Vec<Waker> = woken.filter_map(|own| own.waker.take()).collect();
-    drop(state);
-    wakers.into_iter().for_each(Waker::wake);
 }
 
 /// The responses for one subscriber.
@@ -303,6 +329,10 @@ impl Drop for LiveResponses {
 
 #[cfg(test)]
 mod tests {
+    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::Ordering::Relaxed;
+    use std::task::Wake;
+
     use futures::{FutureExt as _, StreamExt as _};
 
     use super::*;
@@ -331,13 +361,16 @@ mod tests {
         vec![letter; LARGE]
     }
 
-    #[test]
-    fn each_subscriber_gets_the_newest_response_once() {
+    #[tokio::test]
+    async fn each_subscriber_gets_the_newest_response_once() {
         let (pool, response) = (Pool::new(10 * LARGE), Arc::default());
         let (mut fast, mut slow) = (subscribe(&response), subscribe(&response));
         assert_eq!(next(&mut fast), None);
         for (json, is_new) in [(&b"1"[..], true), (b"2", true), (b"2", false)] {
-            response.publish(json.to_vec(), &pool).expect("memory");
+            response
+                .publish(json.to_vec(), &pool)
+                .await
+                .expect("memory");
             let expected = is_new.then(|| Bytes::from_static(json));
             assert_eq!(next(&mut fast), expected);
             assert_eq!(next(&mut fast), None);
@@ -347,7 +380,7 @@ mod tests {
         let mut late = subscribe(&response);
         assert_eq!(next(&mut late).as_deref(), Some(&b"2"[..]));
         assert!(!response.is_missed());
-        response.end(b"end".to_vec());
+        response.end(b"end".to_vec()).await;
         for responses in [&mut fast, &mut slow, &mut late] {
             assert_eq!(next(responses).as_deref(), Some(&b"end"[..]));
             assert!(ends(responses));
@@ -358,11 +391,11 @@ mod tests {
         assert!(!response.has_subscribers());
     }
 
-    #[test]
-    fn a_large_response_is_held_until_all_subscribers_have_sent_it() {
+    #[tokio::test]
+    async fn a_large_response_is_held_until_all_subscribers_have_sent_it() {
         let (pool, response) = (Pool::new(10 * LARGE), Arc::default());
         let mut both = [subscribe(&response), subscribe(&response)];
-        response.publish(large(b'a'), &pool).expect("memory");
+        response.publish(large(b'a'), &pool).await.expect("memory");
         assert_eq!(pool.held(), LARGE);
         let sent = both
             .each_mut()
@@ -371,39 +404,92 @@ mod tests {
         drop(sent);
         assert_eq!(pool.held(), 0);
         // The same response is not sent again, but to those who join.
-        response.publish(large(b'a'), &pool).expect("memory");
+        response.publish(large(b'a'), &pool).await.expect("memory");
         assert_eq!((pool.held(), next(&mut both[0])), (0, None));
         let mut late = subscribe(&response);
         assert_eq!(next(&mut late), None);
         assert!(response.is_missed());
-        response.publish(large(b'a'), &pool).expect("memory");
+        response.publish(large(b'a'), &pool).await.expect("memory");
         assert!(!response.is_missed());
         assert_eq!((pool.held(), next(&mut both[0])), (LARGE, None));
         assert_eq!(next(&mut late), Some(large(b'a').into()));
         assert_eq!(pool.held(), 0);
         // Those who leave do not need it.
-        response.publish(large(b'b'), &pool).expect("memory");
+        response.publish(large(b'b'), &pool).await.expect("memory");
         drop((both, late));
         assert_eq!(pool.held(), 0);
     }
 
-    #[test]
-    fn a_response_without_memory_replaces_the_last_one_and_fails() {
+    #[tokio::test]
+    async fn a_response_without_memory_replaces_the_last_one_and_fails() {
         let (pool, response) = (Pool::new(LARGE), Arc::default());
         let mut responses = subscribe(&response);
-        response.publish(large(b'a'), &pool).expect("memory");
+        response.publish(large(b'a'), &pool).await.expect("memory");
         // It was not taken, so it makes room for the next one.
-        response.publish(large(b'b'), &pool).expect("memory");
+        response.publish(large(b'b'), &pool).await.expect("memory");
         let sending = next(&mut responses);
         let small = vec![b'c'; HELD_SMALL_BYTES];
         response
             .publish(small, &pool)
+            .await
             .expect("small ones need no room");
-        let error = response.publish(large(b'd'), &pool).expect_err("no room");
+        let error = response
+            .publish(large(b'd'), &pool)
+            .await
+            .expect_err("no room");
         assert_eq!(error.kind(), ErrorKind::Exhausted(Memory));
         drop(sending);
         assert_eq!((pool.held(), next(&mut responses)), (0, None));
         response.close();
         assert!(ends(&mut responses));
+    }
+
+    /// Counts how often it is woken.
+    #[derive(Default)]
+    struct Wakes(AtomicUsize);
+
+    impl Wake for Wakes {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Relaxed);
+        }
+    }
+
+    #[tokio::test]
+    async fn subscribers_are_woken_a_few_at_a_time() {
+        const SUBSCRIBERS: usize = 3 * WOKEN_AT_ONCE + 5;
+        let (pool, response, wakes) = (Pool::new(LARGE), Arc::default(), Arc::<Wakes>::default());
+        let waker = Waker::from(wakes.clone());
+        let mut subscribers: Vec<_> = (0..SUBSCRIBERS).map(|_| subscribe(&response)).collect();
+        let wait = |subscribers: &mut [Responses]| {
+            for responses in subscribers {
+                let polled = responses.poll_next_unpin(&mut Context::from_waker(&waker));
+                assert!(polled.is_pending());
+            }
+        };
+        wait(&mut subscribers);
+        // One in the middle has gone.
+        drop(subscribers.remove(WOKEN_AT_ONCE));
+        let (mut rest, mut pieces) = (Some(0), Vec::new());
+        while let Some(from) = rest {
+            let (wakers, next) = response.state().wakers(from);
+            pieces.push(wakers.len());
+            rest = next;
+        }
+        assert_eq!(pieces, [0; 4], "nothing is new");
+        response
+            .publish(b"1".to_vec(), &pool)
+            .await
+            .expect("memory");
+        assert_eq!(wakes.0.load(Relaxed), SUBSCRIBERS - 1);
+        for responses in &mut subscribers {
+            assert!(next(responses).is_some());
+        }
+        wait(&mut subscribers);
+        let _replaced = response.state().replace(Bytes::from_static(b"2"));
+        let first = response.wake(0);
+        assert_eq!(wakes.0.swap(0, Relaxed), SUBSCRIBERS - 1 + WOKEN_AT_ONCE);
+        assert_eq!(first, Some(WOKEN_AT_ONCE as u64 + 1));
+        response.close();
+        assert_eq!(wakes.0.load(Relaxed), SUBSCRIBERS - 1 - WOKEN_AT_ONCE);
     }
 }

@@ -22,9 +22,12 @@ use async_graphql::parser::types::{
 };
 use async_graphql::{Name, Positioned, ServerError};
 
-use super::types::Types;
 use crate::document::leaf::abridged;
+use crate::graphql::schema::built::types::Types;
 use crate::limits::ERRORS_MAX;
+
+/// Fields of one selection set that are compared with each other. More of them are found by name.
+const COMPARED_FIELDS_MAX: usize = 32;
 
 /// The errors for fields that cannot be merged, at most [`ERRORS_MAX`]. The document must be valid
 /// otherwise, and its size bounded.
@@ -36,6 +39,9 @@ pub(crate) fn conflicts(document: &ExecutableDocument, types: &Types) -> Vec<Ser
     };
     for (_, operation) in document.operations.iter() {
         let operation = &operation.node;
+        if nothing_is_merged(&operation.selection_set.node) {
+            continue;
+        }
         let root = Types::root(operation.ty);
         let fields = check.collected([(&operation.selection_set.node, root)]);
         check.same_fields(&fields);
@@ -44,6 +50,26 @@ pub(crate) fn conflicts(document: &ExecutableDocument, types: &Types) -> Vec<Ser
         }
     }
     check.errors
+}
+
+/// Whether no selection set has fragments, or two fields of one response name. Most queries are like
+/// this, and need no check.
+fn nothing_is_merged(set: &SelectionSet) -> bool {
+    let fields = || {
+        set.items.iter().map(|item| match &item.node {
+            Selection::Field(field) => Some(&field.node),
+            _ => None,
+        })
+    };
+    if set.items.len() > COMPARED_FIELDS_MAX || fields().any(|field| field.is_none()) {
+        return false;
+    }
+    fields().flatten().enumerate().all(|(number, field)| {
+        let name = &field.response_key().node;
+        let mut before = fields().flatten().take(number);
+        before.all(|other| other.response_key().node != *name)
+            && nothing_is_merged(&field.selection_set.node)
+    })
 }
 
 /// A selected field.
@@ -245,6 +271,7 @@ fn difference(one: &Field, other: &Field) -> Option<String> {
 mod tests {
     use super::*;
     use crate::graphql::prepare::parse::parse;
+    use crate::graphql::schema::built::served::types_of;
 
     const SCHEMA: &str = "
         type Query { node(id: ID): Node dog: Dog cat: Cat both: [Pet] a(b: Int, c: Int): Int }
@@ -255,7 +282,7 @@ mod tests {
 
     fn found(query: &str) -> Vec<String> {
         let document = parse(query).expect(query);
-        let errors = conflicts(&document, &Types::of(SCHEMA));
+        let errors = conflicts(&document, &types_of(SCHEMA));
         let short = |error: ServerError| {
             let (message, _) = error.message.split_once(". Use").expect("a hint");
             message.to_owned()

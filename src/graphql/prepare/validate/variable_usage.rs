@@ -9,8 +9,8 @@ use async_graphql::parser::types::{
 use async_graphql::{Name, Pos, Positioned, ServerError};
 use async_graphql_value::{ConstValue, Value};
 
-use super::types::{ArgumentTypes, InputPosition, Types};
 use super::walk::{SelectionWalk, Visitor};
+use crate::graphql::schema::built::types::{ArgumentTypes, InputPosition, Types};
 use crate::limits::ERRORS_MAX;
 
 /// The errors for usages that are not allowed. The document must be valid otherwise, and its size
@@ -143,6 +143,7 @@ mod tests {
     use async_graphql::parser::parse_query;
 
     use super::*;
+    use crate::graphql::schema::built::served::types_of;
 
     /// The types in the examples of the specification.
     const EXAMPLES: &str = "
@@ -159,7 +160,7 @@ mod tests {
 
     fn errors(query: &str) -> Vec<String> {
         let document = parse_query(query).expect(query);
-        let errors = disallowed(&document, &Types::of(EXAMPLES));
+        let errors = disallowed(&document, &types_of(EXAMPLES));
         errors.into_iter().map(|error| error.message).collect()
     }
 

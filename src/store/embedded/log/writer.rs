@@ -68,12 +68,26 @@ pub(crate) struct LogWriter {
     tail: Mutex<Tail>,
 }
 
+/// The space of a log.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct LogSpace {
+    /// Bytes of both files up to the last frame of each. Those of a segment that was recycled do not
+    /// count.
+    pub(crate) used: u64,
+    /// Whether a segment has ended and was not recycled.
+    pub(crate) segment_ended: bool,
+    /// Whether a frame is being written.
+    pub(crate) is_writing: bool,
+}
+
 /// Where the next frame is written.
 struct Tail {
     segment: u64,
     /// The number of the first frame of the segment.
     first_sequence: u64,
     offset: u64,
+    /// The bytes of the segment before, until it is recycled.
+    previous_bytes: u64,
     sequence: u64,
     /// The number of the last frame that was synced.
     synced: u64,
@@ -132,6 +146,7 @@ impl LogWriter {
                 segment: FIRST_SEGMENT,
                 first_sequence: 1,
                 offset: BLOCK_BYTES as u64,
+                previous_bytes: 0,
                 sequence: 1,
                 synced: 0,
                 previous: 0,
@@ -158,6 +173,16 @@ impl LogWriter {
     pub(crate) fn bytes(&self) -> u64 {
         let [first, second] = &self.allocated;
         first.load(Ordering::Relaxed) + second.load(Ordering::Relaxed)
+    }
+
+    /// How much of the log is in use.
+    pub(crate) fn space(&self) -> LogSpace {
+        let tail = lock(&self.tail);
+        LogSpace {
+            used: tail.offset + tail.previous_bytes,
+            segment_ended: tail.prepared == tail.segment,
+            is_writing: tail.sequence > tail.synced + 1,
+        }
     }
 
     /// Says that redb has made a commit durable that is not in the log. Later frames need it.
@@ -208,12 +233,11 @@ impl LogWriter {
         }
     }
 
-    /// Writes and syncs a frame, up to the commit `last`, and empties it. Returns whether it ended a
-    /// segment. Only one thread calls this.
+    /// Writes and syncs a frame, up to the commit `last`, and empties it. Only one thread calls this.
     ///
     /// # Errors
     /// Errors of the file. What the file then contains is unknown.
-    pub(crate) fn append(&self, frame: &mut Frame, last: u64) -> io::Result<bool> {
+    pub(crate) fn append(&self, frame: &mut Frame, last: u64) -> io::Result<()> {
         self.sync_allocated()?;
         let bytes = stored(frame.bytes.len() as u64);
         let (header, offset) = {
@@ -237,6 +261,7 @@ impl LogWriter {
             if ends_segment {
                 tail.segment += 1;
                 tail.first_sequence = tail.sequence;
+                tail.previous_bytes = offset + bytes;
                 tail.offset = BLOCK_BYTES as u64;
             } else {
                 tail.offset += bytes;
@@ -252,7 +277,7 @@ impl LogWriter {
         let mut tail = lock(&self.tail);
         tail.previous = checksum;
         tail.synced = header.sequence;
-        Ok(header.ends_segment)
+        Ok(())
     }
 
     /// Syncs the space that was allocated since the last frame, before a frame is written to it.
@@ -303,6 +328,7 @@ impl LogWriter {
         let mut tail = lock(&self.tail);
         tail.durable[file_of(next)] = allocated;
         tail.prepared = next;
+        tail.previous_bytes = 0;
         Ok(())
     }
 }

@@ -11,10 +11,9 @@ use async_trait::async_trait;
 use redb::{Builder, Database, StorageBackend};
 use tokio::sync::watch;
 
-use super::super::commit::Published;
+use super::super::commit::{Progress, Published};
 use super::super::deferred_file::DeferredFile;
 use super::super::log::{LogDirectory, LogFiles, Recovery, check_ended, error_of};
-use super::super::progress::Progress;
 use super::super::tables::view::{Base, View};
 use super::super::{EmbeddedOptions, files};
 use super::sessions::sessions;

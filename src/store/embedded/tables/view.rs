@@ -87,7 +87,7 @@ impl View {
     }
 
     /// Whether there are commits in the older overlay, which is being written to redb.
-    pub(crate) fn is_frozen(&self) -> bool {
+    fn is_frozen(&self) -> bool {
         self.older_last > self.base.last_commit
     }
 
@@ -105,9 +105,9 @@ impl View {
         }
     }
 
-    /// The changes of the older overlay, and the number of the last commit in it or in the base.
-    pub(crate) fn frozen(&self) -> (Layer, u64) {
-        (self.overlays.older.clone(), self.older_last)
+    /// The changes of the older overlay.
+    pub(crate) fn older(&self) -> Layer {
+        self.overlays.older.clone()
     }
 
     /// Adopts the changes of a transaction that began with this state.

@@ -15,9 +15,8 @@ use crate::document::path::Path;
 use crate::error::{Error, Result};
 use crate::graphql::objects::aggregation::AggregateRequest;
 use crate::graphql::objects::documents::DocumentsRequest;
-use crate::graphql::prepare::plan::{
-    Field, FieldCondition, Flag, Paths, PlannedField, Selection, Where,
-};
+use crate::graphql::prepare::condition::{FieldCondition, Flag};
+use crate::graphql::prepare::plan::{Field, Paths, PlannedField, Selection, Where};
 use crate::graphql::scalars::types::{
     JsonPath, SegmentScalar, check_listed_paths, parsed, path_of,
 };
@@ -63,7 +62,9 @@ impl<'p> PlanArguments<'p> {
             | Field::Edges(below)
             | Field::Node(below)
             | Field::AboutPage(below)
-            | Field::Indexes(below) => 1 + self.fields(below),
+            | Field::Indexes(below)
+            | Field::Updates(below)
+            | Field::DocumentNow(below) => 1 + self.fields(below),
             _ => 1,
         });
         each.sum()

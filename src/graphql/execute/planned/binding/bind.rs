@@ -33,51 +33,84 @@ use crate::database::{DocumentKey, Extent};
 use crate::document::path::Path;
 use crate::error::{Error, Result};
 use crate::graphql::context::request_budget::RequestBudget;
-use crate::graphql::context::session::mismatch;
+use crate::graphql::context::request_budget::mismatch;
+use crate::graphql::execute::planned::given::Given;
 use crate::graphql::objects::field_reads::PlaceField;
-use crate::graphql::prepare::plan::{Field, Paths, Plan, Selection};
+use crate::graphql::prepare::plan::{Field, Paths, Plan, PlannedField, Selection};
+use crate::graphql::response::commit_version::OF_COMMIT;
 use crate::graphql::variables::coerced::Coerced;
 
-/// Binds a plan to these variables.
+/// Binds the plan of a query to these variables.
 ///
 /// # Errors
 /// As [`RequestBudget::entities`], [`RequestBudget::fields`] and [`RequestBudget::places`].
 pub(crate) fn bind<'p>(
     plan: &'p Plan,
+    introspected: &'p [Vec<u8>],
     variables: &'p Coerced,
     request_budget: &'p RequestBudget,
 ) -> Result<Bound<'p>> {
-    let mut binder = Binder {
-        arguments: PlanArguments(variables),
-        variables,
-        request_budget,
-        places: 0,
-        listed: 0,
-        documents: Vec::new(),
-        scopes: vec![Scope::default()],
-        lookups: Vec::new(),
-        steps: Vec::new(),
-        positions: Vec::new(),
-        position: None,
-    };
-    binder.root(&plan.0)?;
-    let Binder {
-        documents,
-        scopes,
-        lookups,
-        steps,
-        positions,
-        places,
-        ..
-    } = binder;
-    request_budget.places(places)?;
-    Ok(Bound {
-        documents,
-        scopes,
-        lookups,
-        steps,
-        positions,
-    })
+    let mut binder = Binder::new(variables, request_budget);
+    binder.introspected = introspected;
+    binder.root(&plan.root)?;
+    binder.bound()
+}
+
+/// What a root field that is not of a query selects from its result.
+pub(crate) struct SelectedResult<'p> {
+    pub(crate) field: &'p PlannedField,
+    pub(crate) given: Given<'p>,
+    /// What is selected from it.
+    pub(crate) below: &'p Selection,
+    /// Whether this operation has written the document, so that its version is that of the commit.
+    pub(crate) is_written: bool,
+}
+
+/// Binds what a root field selects from its result. The steps write the value of the field.
+///
+/// # Errors
+/// As [`bind`].
+pub(crate) fn bind_result<'p>(
+    result: &SelectedResult<'p>,
+    variables: &'p Coerced,
+    request_budget: &'p RequestBudget,
+) -> Result<Bound<'p>> {
+    let mut binder = Binder::new(variables, request_budget);
+    binder.is_written = result.is_written;
+    binder.enter(PositionKind::Field(result.field));
+    binder.given(result.given, result.below)?;
+    binder.bound()
+}
+
+impl<'p> Binder<'p> {
+    fn new(variables: &'p Coerced, request_budget: &'p RequestBudget) -> Self {
+        Self {
+            arguments: PlanArguments(variables),
+            variables,
+            request_budget,
+            places: 0,
+            listed: 0,
+            documents: Vec::new(),
+            scopes: vec![Scope::default()],
+            lookups: Vec::new(),
+            steps: Vec::new(),
+            positions: Vec::new(),
+            position: None,
+            is_written: false,
+            introspected: &[],
+        }
+    }
+
+    fn bound(self) -> Result<Bound<'p>> {
+        self.request_budget.places(self.places)?;
+        Ok(Bound {
+            documents: self.documents,
+            scopes: self.scopes,
+            lookups: self.lookups,
+            steps: self.steps,
+            positions: self.positions,
+        })
+    }
 }
 
 pub(crate) struct Binder<'p> {
@@ -95,6 +128,10 @@ pub(crate) struct Binder<'p> {
     positions: Vec<ResponsePosition<'p>>,
     /// The current position.
     pub(crate) position: Option<usize>,
+    /// Whether the version of documents is that of the commit.
+    is_written: bool,
+    /// The values of the fields that introspect the schema, as JSON.
+    pub(crate) introspected: &'p [Vec<u8>],
 }
 
 /// The place in a document that a selection is bound to.
@@ -192,6 +229,7 @@ impl<'p> Binder<'p> {
             Field::Key => ResponseStep::Key(document),
             Field::Collection => ResponseStep::Collection(document),
             Field::Path => ResponseStep::Path(here.read.ok_or_else(mismatch)?),
+            Field::Version if self.is_written => ResponseStep::Text(OF_COMMIT),
             Field::Version => {
                 let (scope, first) = here.home;
                 let read = self.scopes[scope].reads.version(first, here.number());

@@ -90,9 +90,20 @@ pub(crate) enum LookupOf<'p> {
     Collections,
     /// The indexes of the collections that this scope has.
     Indexes(usize),
+    /// What the selection is of.
+    Given,
+    /// What the operators of the bulk update that is given did.
+    Updates,
+    /// The edits of the change that is given.
+    Patch,
 }
 
 impl LookupOf<'_> {
+    /// Whether it reads from the snapshot or transaction.
+    fn reads(&self) -> bool {
+        !matches!(self, Self::Given | Self::Updates | Self::Patch)
+    }
+
     /// Whether one lookup serves both fields. Each page of documents has a plan of its own, which says
     /// what was read for its selection.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
@@ -113,9 +124,11 @@ impl LookupOf<'_> {
                     arguments: other, ..
                 },
             ) => arguments == other,
-            (Self::ChangesCursor, Self::ChangesCursor) | (Self::Collections, Self::Collections) => {
-                true
-            }
+            (Self::ChangesCursor, Self::ChangesCursor)
+            | (Self::Collections, Self::Collections)
+            | (Self::Given, Self::Given)
+            | (Self::Updates, Self::Updates)
+            | (Self::Patch, Self::Patch) => true,
             (Self::Indexes(scope), Self::Indexes(other)) => scope == other,
             _ => false,
         }
@@ -201,6 +214,12 @@ impl Bound<'_> {
         !self.lookups.iter().all(is_page) || self.steps.iter().any(fails)
     }
 
+    /// Whether anything is read.
+    pub(crate) fn reads(&self) -> bool {
+        let mut lookups = self.lookups.iter();
+        !self.scopes[ROOT].reads.0.is_empty() || lookups.any(|lookup| lookup.of.reads())
+    }
+
     /// All reads that are known before anything is found, in the order of their numbers.
     pub(crate) fn requested(&self) -> Vec<BorrowedRequest<'_>> {
         let requested = self.scopes[ROOT].reads.0.iter().map(|read| {
@@ -265,11 +284,12 @@ pub(crate) enum ResponseStep<'p> {
         lookup: usize,
         position: usize,
     },
-    /// Writes the list that the lookup with this number found. The steps of one element follow, up
-    /// to the step `end`.
+    /// Writes what the lookup with this number found: a list, or its only element. The steps of one
+    /// element follow, up to the step `end`.
     Elements {
         lookup: usize,
         end: usize,
+        is_list: bool,
     },
     /// The length that the lookup with this number found.
     Length {
@@ -282,7 +302,7 @@ pub(crate) enum ResponseStep<'p> {
         position: usize,
         nullable: bool,
     },
-    /// The text that the lookup with this number found.
+    /// The text or JSON that the lookup with this number found.
     FoundText {
         lookup: usize,
         position: usize,

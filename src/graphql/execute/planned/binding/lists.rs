@@ -14,7 +14,7 @@ use crate::budget::Steps;
 use crate::database::{Extent, first_reads};
 use crate::document::path::Path;
 use crate::error::Result;
-use crate::graphql::context::session::mismatch;
+use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::objects::aggregation::AggregatedValues;
 use crate::graphql::objects::field_reads::PlaceField;
 use crate::graphql::prepare::plan::{ElementField, Field, PageField, Selection, ValuesField};
@@ -51,6 +51,7 @@ impl<'p> Binder<'p> {
             arguments,
             request: self.arguments.children(arguments)?,
         };
+        self.scopes[above.scope].needs_pairs = true;
         let (page, scope) = self.list(above.scope, of, selection);
         let child = self.element(above, scope);
         self.text(b"{");
@@ -169,7 +170,12 @@ impl<'p> Binder<'p> {
 
     /// Adds a list to a scope, unless it has the same one. Returns the numbers of its lookup and of
     /// the scope of its elements.
-    fn list(&mut self, scope: usize, of: LookupOf<'p>, selection: &Selection) -> (usize, usize) {
+    pub(crate) fn list(
+        &mut self,
+        scope: usize,
+        of: LookupOf<'p>,
+        selection: &Selection,
+    ) -> (usize, usize) {
         let fields = self.arguments.fields(selection);
         let lookup = self.lookup(scope, of);
         let elements = self.lookups[lookup].elements.unwrap_or_else(|| {
@@ -290,7 +296,7 @@ impl<'p> Binder<'p> {
         })
     }
 
-    fn field_of_element(&mut self, scope: usize, field: &'p Field) -> Result<()> {
+    pub(crate) fn field_of_element(&mut self, scope: usize, field: &'p Field) -> Result<()> {
         match field {
             Field::Typename(name) => self.text(name.as_bytes()),
             Field::OfElement(field) => self.steps.push(ResponseStep::OfElement(scope, *field)),
@@ -300,16 +306,39 @@ impl<'p> Binder<'p> {
     }
 
     /// Binds the elements of a list with `element`, which binds one of them.
-    fn elements(
+    pub(crate) fn elements(
         &mut self,
         (lookup, scope): (usize, usize),
         element: impl FnOnce(&mut Self) -> Result<()>,
     ) -> Result<()> {
-        let begin = self.steps.len();
-        self.steps.push(ResponseStep::Elements { lookup, end: 0 });
         let around = self.enter(PositionKind::CurrentElement(scope));
-        element(self)?;
+        self.each(lookup, true, element)?;
         self.position = around;
+        Ok(())
+    }
+
+    /// As [`Binder::elements`], of a lookup that finds one element, which is not in a list.
+    pub(crate) fn element_alone(
+        &mut self,
+        (lookup, _): (usize, usize),
+        element: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        self.each(lookup, false, element)
+    }
+
+    fn each(
+        &mut self,
+        lookup: usize,
+        is_list: bool,
+        element: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
+        let begin = self.steps.len();
+        self.steps.push(ResponseStep::Elements {
+            lookup,
+            end: 0,
+            is_list,
+        });
+        element(self)?;
         let after = self.steps.len();
         if let Some(ResponseStep::Elements { end, .. }) = self.steps.get_mut(begin) {
             *end = after;

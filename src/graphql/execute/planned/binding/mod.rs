@@ -3,5 +3,6 @@
 pub(super) mod arguments;
 pub(super) mod bind;
 pub(super) mod bound;
+mod given;
 mod lists;
 mod root;

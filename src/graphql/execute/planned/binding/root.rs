@@ -11,7 +11,7 @@ use crate::database::DocumentKey;
 use crate::document::id::DocumentId;
 use crate::document::path::Path;
 use crate::error::Result;
-use crate::graphql::context::session::mismatch;
+use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::prepare::plan::{Field, NodeSelection, Selection};
 use crate::graphql::scalars::node_id::NodeId;
 use crate::graphql::scalars::types::parsed;
@@ -26,6 +26,10 @@ impl<'p> Binder<'p> {
     fn root_field(&mut self, field: &'p Field) -> Result<()> {
         match field {
             Field::Typename(name) => self.text(name.as_bytes()),
+            Field::Introspection(number) => {
+                let json = self.introspected.get(*number).ok_or_else(mismatch)?;
+                self.text(json);
+            }
             Field::Document {
                 collection,
                 id,
@@ -78,8 +82,8 @@ impl<'p> Binder<'p> {
         Ok(())
     }
 
-    /// Binds a root field, or an element of one, that reads a document.
-    fn document_at(
+    /// Binds a field, or an element of one, that reads a document.
+    pub(crate) fn document_at(
         &mut self,
         document: Cow<'p, DocumentKey>,
         path: Cow<'p, Path>,

@@ -2,18 +2,16 @@
 
 use std::sync::Arc;
 
-use crate::database::{Answer, Child, Children, ChildrenPage, DocumentKey, Value, children};
+use crate::database::{Answer, Child, ChildrenPage, DocumentKey, Value};
 use crate::document::path::Place;
 use crate::error::Result;
-use crate::graphql::context::request_budget::RequestBudget;
-use crate::graphql::context::session::mismatch;
+use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::bound::ChildrenRequest;
 use crate::graphql::objects::page::{PageBounds, decode_cursor, digest, encode_cursor};
-use crate::store::Read;
 
 /// A page of children, and whether there are more after and before it.
 pub(crate) struct FoundChildren {
-    pub(crate) page: Vec<Child>,
+    pub(crate) page: Arc<[Child]>,
     pub(crate) has_next_page: bool,
     pub(crate) has_previous_page: bool,
     /// Binds cursors to the place and the bounds.
@@ -24,17 +22,22 @@ pub(crate) struct FoundChildren {
     answers: Vec<Result<Answer>>,
 }
 
-impl FoundChildren {
-    /// Reads the page.
+/// A page of children that is to be read.
+pub(crate) struct AskedChildren {
+    pub(crate) page: ChildrenPage,
+    /// Binds cursors to the place and the bounds.
+    digest: u64,
+}
+
+impl AskedChildren {
+    /// The page that a field `children` of a place requests.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: the page arguments contradict each other, or a cursor is of another query. As
-    /// [`children`] and [`RequestBudget::places`].
-    pub(crate) async fn read(
-        read: &dyn Read,
-        (document, place): (&Arc<DocumentKey>, &Place),
+    /// `BAD_USER_INPUT`: the page arguments contradict each other, or a cursor is of another query.
+    pub(crate) fn of(
+        document: &DocumentKey,
+        place: &Place,
         request: ChildrenRequest,
-        request_budget: &RequestBudget,
     ) -> Result<Self> {
         let ChildrenRequest { page, within } = request;
         let PageBounds {
@@ -44,7 +47,6 @@ impl FoundChildren {
             cursor_argument,
         } = page.bounds("children")?;
         let digest = digest(document, place, &within)?;
-        let began = cursor.is_some();
         let from = cursor.map(|cursor| decode_cursor(&cursor, digest, cursor_argument));
         let page = ChildrenPage {
             size,
@@ -52,27 +54,32 @@ impl FoundChildren {
             from: from.transpose()?,
             within,
         };
-        request_budget.places(1)?;
-        let found = children(read, document, place, &page, &request_budget.memory).await?;
-        let Children { page, more } = found;
+        Ok(Self { page, digest })
+    }
+
+    /// The page with these children, and whether there are `more`.
+    pub(crate) fn found(&self, page: Arc<[Child]>, more: bool) -> FoundChildren {
         let begun = page.iter().enumerate();
         let begun = begun.filter(|(_, child)| !child.part.is_whole());
         let begun = begun.map(|(number, _)| number).collect();
-        let (has_next_page, has_previous_page) = if backward {
+        let began = self.page.from.is_some();
+        let (has_next_page, has_previous_page) = if self.page.backward {
             (began, more)
         } else {
             (more, began)
         };
-        Ok(Self {
+        FoundChildren {
             page,
             has_next_page,
             has_previous_page,
-            digest,
+            digest: self.digest,
             begun,
             answers: Vec::new(),
-        })
+        }
     }
+}
 
+impl FoundChildren {
     /// The values of the children of which only the beginning was read.
     pub(crate) fn begun(&self) -> impl ExactSizeIterator<Item = &Value> {
         self.begun.iter().map(|child| &self.page[*child].part)

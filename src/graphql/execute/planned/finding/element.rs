@@ -9,12 +9,12 @@ use crate::database::{
     Answer, DocumentKey, Extent, Loaded, PickedPart, ReadRequest, Remainder, Value, write_picked,
 };
 use crate::document::json::write_string;
+use crate::document::leaf::Kind;
 use crate::document::path::{Path, Place};
 use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
-use crate::graphql::context::session::mismatch;
+use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::bound::{Bound, BoundReads, ROOT, ValueAt};
-use crate::graphql::objects::document::JsonKind;
 
 pub(crate) const NULL: &[u8] = b"null";
 
@@ -50,7 +50,7 @@ enum ReadSource<'a> {
         place: &'a Place,
         answers: &'a [Result<Answer>],
     },
-    /// An element without reads: a group, a collection or an index.
+    /// An element without reads, such as a group, a collection or an index.
     Found,
 }
 
@@ -113,8 +113,14 @@ impl<'a> Element<'a> {
                     }
                 }
             }
-            Found::Groups(_) | Found::Collections(_) | Found::Indexes(_) => ReadSource::Found,
-            Found::Length(_) | Found::Text(_) | Found::Nothing => return Err(mismatch()),
+            Found::Groups(_)
+            | Found::Collections(_)
+            | Found::Indexes(_)
+            | Found::Given(_)
+            | Found::Updates(_) => ReadSource::Found,
+            Found::Length(_) | Found::Text(_) | Found::Json(_) | Found::Nothing => {
+                return Err(mismatch());
+            }
         };
         Ok(Self {
             scope,
@@ -158,6 +164,20 @@ impl<'a> Element<'a> {
         Ok(ContainedValue::NotRead)
     }
 
+    /// The whole value at the place of `of`, if a read has it. None if that read has failed, so that its
+    /// error is not that of other fields.
+    pub(crate) fn whole(
+        &self,
+        reads: &BoundReads<'_>,
+        of: &ValueAt<'_>,
+        document: &Arc<DocumentKey>,
+    ) -> Option<Value> {
+        match self.contained(reads, of, &of.path, document) {
+            Ok(ContainedValue::Known(value)) => value.filter(Value::is_whole),
+            Ok(ContainedValue::NotRead) | Err(_) => None,
+        }
+    }
+
     /// The value that a read found. None if nothing is stored there.
     pub(crate) fn part(&self, read: usize, document: &Arc<DocumentKey>) -> Result<Option<Value>> {
         match &self.source {
@@ -174,8 +194,8 @@ impl<'a> Element<'a> {
     }
 
     /// The kind of the value that a read found; none if nothing is stored there.
-    pub(crate) fn kind(&self, read: usize) -> Result<Option<JsonKind>> {
-        let kind = match &self.source {
+    pub(crate) fn kind(&self, read: usize) -> Result<Option<Kind>> {
+        Ok(match &self.source {
             ReadSource::Loaded { loaded, first } => {
                 let slice = loaded.slice(first + read)?;
                 slice.map(|slice| slice.kind()).transpose()?
@@ -192,8 +212,7 @@ impl<'a> Element<'a> {
                 let part = part_at(part, reads, read)?;
                 part.map(|part| part.kind()).transpose()?
             }
-        };
-        Ok(kind.map(JsonKind::from))
+        })
     }
 
     /// The place that a read found. None if nothing is stored there.

@@ -2,13 +2,15 @@
 
 use std::sync::{Arc, OnceLock};
 
+use super::lists::ListLoader;
 use crate::database::DocumentKey;
 use crate::document::path::{Path, Place};
 use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
-use crate::graphql::context::session::mismatch;
+use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::arguments::PlanArguments;
 use crate::graphql::execute::planned::binding::bound::{Bound, Lookup, Scope};
+use crate::graphql::execute::planned::given::Given;
 use crate::graphql::variables::coerced::Coerced;
 use crate::store::Read;
 
@@ -16,8 +18,11 @@ use crate::store::Read;
 pub(crate) struct Finder<'a> {
     pub(crate) bound: &'a Bound<'a>,
     pub(crate) arguments: PlanArguments<'a>,
-    pub(crate) read: &'a dyn Read,
+    /// None if nothing is read.
+    loader: Option<ListLoader>,
     pub(crate) request_budget: &'a RequestBudget,
+    /// What the selection is of, if not of the root of a query.
+    pub(crate) given: Option<Given<'a>>,
     /// The documents that are bound, as what is found shares them. Empty until it does.
     documents: Vec<OnceLock<Arc<DocumentKey>>>,
 }
@@ -33,16 +38,31 @@ impl<'a> Finder<'a> {
     pub(crate) fn new(
         bound: &'a Bound<'a>,
         variables: &'a Coerced,
-        read: &'a dyn Read,
-        request_budget: &'a RequestBudget,
+        read: Option<&Arc<dyn Read>>,
+        request_budget: &'a Arc<RequestBudget>,
+        given: Option<Given<'a>>,
     ) -> Self {
         Self {
             bound,
             arguments: PlanArguments(variables),
-            read,
+            loader: read.map(|read| ListLoader {
+                read: read.clone(),
+                request_budget: request_budget.clone(),
+            }),
             request_budget,
+            given,
             documents: bound.documents.iter().map(|_| OnceLock::new()).collect(),
         }
+    }
+
+    /// The snapshot or transaction.
+    pub(crate) fn read(&self) -> Result<&dyn Read> {
+        self.loader().map(|loader| &*loader.read)
+    }
+
+    /// The loader of lists.
+    pub(crate) fn loader(&self) -> Result<&ListLoader> {
+        self.loader.as_ref().ok_or_else(mismatch)
     }
 
     /// The document with this number, which all that is found in it shares.

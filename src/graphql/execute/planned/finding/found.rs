@@ -5,6 +5,7 @@ use super::page::FoundPage;
 use crate::database::{self, QuerySelection, query};
 use crate::error::Result;
 use crate::graphql::execute::planned::binding::bound::{Bound, ROOT};
+use crate::graphql::execute::planned::given::{Given, Outcome, UpdateResult};
 
 /// What one lookup found for one element of its scope.
 pub(crate) struct Instance<'a> {
@@ -28,6 +29,10 @@ pub(crate) enum Found<'a> {
     Text(Option<String>),
     Collections(Vec<database::Collection>),
     Indexes(Vec<database::Index>),
+    /// What the selection is of.
+    Given(Given<'a>),
+    Updates(&'a [UpdateResult]),
+    Json(Option<Vec<u8>>),
     /// Nothing is stored at the place whose lookup this is.
     Nothing,
 }
@@ -36,14 +41,16 @@ impl Found<'_> {
     /// The number of elements.
     pub(crate) fn count(&self) -> usize {
         match self {
-            Self::Root => 1,
             Self::Page(page) => page.documents.len(),
             Self::Selected(selection) => selection.nodes().len(),
             Self::Children(found) => found.page.len(),
             Self::Groups(found) => found.groups.len(),
             Self::Collections(found) => found.len(),
             Self::Indexes(found) => found.len(),
-            Self::Length(_) | Self::Text(_) | Self::Nothing => 0,
+            Self::Given(Given::Outcome(Outcome::Taken(taken))) => taken.len(),
+            Self::Root | Self::Given(_) => 1,
+            Self::Updates(updates) => updates.len(),
+            Self::Length(_) | Self::Text(_) | Self::Json(_) | Self::Nothing => 0,
         }
     }
 }

@@ -4,6 +4,7 @@ pub(super) mod children;
 pub(super) mod element;
 pub(super) mod finder;
 pub(super) mod found;
+pub(super) mod lists;
 pub(super) mod page;
 pub(super) mod rounds;
 mod selected;

@@ -6,9 +6,9 @@ use crate::database::{BorrowedRequest, DocumentKey, ReadRequest, Value};
 use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::execute::planned::binding::bound::{Scope, request};
-use crate::graphql::objects::documents::{FoundDocuments, QueryPlanObject};
+use crate::graphql::objects::documents::{FoundDocuments, PagePlan};
 use crate::graphql::objects::entry_reads::{EntryReads, EntryTexts};
-use crate::graphql::objects::page::PageInfo;
+use crate::graphql::objects::page::PageBoundaries;
 use crate::limits::HELD_PER_READ;
 
 /// The documents of a page, and what answers the reads of its elements.
@@ -16,8 +16,8 @@ pub(crate) struct FoundPage {
     found: FoundDocuments,
     pub(crate) documents: Vec<Arc<DocumentKey>>,
     pub(crate) answers: ElementAnswers,
-    pub(crate) page_info: PageInfo,
-    pub(crate) plan: QueryPlanObject,
+    pub(crate) boundaries: PageBoundaries,
+    pub(crate) plan: PagePlan,
 }
 
 /// What answers the reads of the elements of a page.
@@ -78,7 +78,7 @@ impl FoundPage {
         })?;
         Ok(Self {
             documents,
-            page_info: found.page_info(),
+            boundaries: found.boundaries(),
             plan: found.plan(is_read),
             answers,
             found,

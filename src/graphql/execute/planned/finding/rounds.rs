@@ -3,27 +3,32 @@
 //! in one round.
 
 use std::borrow::Cow;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use async_graphql::dataloader::Loader;
 use futures::future::{BoxFuture, try_join_all};
 use futures::stream::{self, StreamExt as _};
 
-use super::children::FoundChildren;
+use super::children::{AskedChildren, FoundChildren};
 use super::element::Element;
 use super::finder::{Finder, ValuePlace};
 use super::found::{Found, Instance};
+use super::lists::{ListKey, LoadedList};
 use super::page::{ElementAnswers, FoundPage, parts, places};
-use super::selected::{length, select};
+use super::selected::{LengthOf, length, select};
 use crate::budget::turn;
 use crate::database::{
-    self, Answer, BorrowedRequest, DocumentKey, Extent, Loaded, ReadRequest, load,
+    self, Answer, BorrowedRequest, Children, DocumentKey, Extent, Loaded, ReadRequest, children_of,
+    load,
 };
 use crate::document::path::{Path, Place};
 use crate::error::{Error, Result};
-use crate::graphql::context::session::mismatch;
+use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::bound::{
     Bound, BoundReads, DocumentAt, Lookup, LookupOf, ROOT, ValueAt,
 };
+use crate::graphql::execute::planned::given::{Given, Outcome};
 use crate::limits::{HELD_PER_READ, PAGES_AT_ONCE};
 
 /// What all lookups of a plan found.
@@ -54,8 +59,9 @@ impl FoundPages {
                 let Some(request) = request else {
                     return Ok(None);
                 };
-                let (read, request_budget) = (finder.read, finder.request_budget);
+                let request_budget = finder.request_budget;
                 let found = async {
+                    let read = finder.read()?;
                     let found = request.search(read, request_budget, lookup.total).await?;
                     FoundPage::new(found, finder.elements(lookup)?, request_budget)
                 };
@@ -94,6 +100,36 @@ impl FoundPages {
         bound.scopes[ROOT].reads.0.is_empty()
             && pages.next().is_some_and(FoundPage::is_in_a_row)
             && pages.next().is_none()
+    }
+}
+
+/// The result of a lookup, before lists are loaded.
+enum LookedUp<'a> {
+    Found(Found<'a>),
+    /// The children with this key, or the number of members.
+    List(ListKey, Option<AskedChildren>),
+}
+
+impl<'a> From<Found<'a>> for LookedUp<'a> {
+    fn from(found: Found<'a>) -> Self {
+        Self::Found(found)
+    }
+}
+
+impl<'a> LookedUp<'a> {
+    fn found(self, lists: &HashMap<ListKey, Result<LoadedList>>) -> Result<Found<'a>> {
+        let (key, asked) = match self {
+            Self::Found(found) => return Ok(found),
+            Self::List(key, asked) => (key, asked),
+        };
+        let list = lists.get(&key).ok_or_else(mismatch)?;
+        match (list.clone()?, asked) {
+            (LoadedList::Children(page, more), Some(asked)) => {
+                Ok(Found::Children(asked.found(page, more)))
+            }
+            (LoadedList::Members(members), None) => Ok(Found::Length(Some(members))),
+            _ => Err(mismatch()),
+        }
     }
 }
 
@@ -139,7 +175,7 @@ impl<'a> Rounds<'a> {
     ///
     /// # Errors
     /// An exceeded limit of the budget. Each lookup has an error of its own.
-    pub(crate) async fn find(&mut self, finder: &Finder<'_>, loaded: &Loaded<'_>) -> Result<()> {
+    pub(crate) async fn find(&mut self, finder: &Finder<'a>, loaded: &Loaded<'_>) -> Result<()> {
         let is_page = |instance: &Instance<'_>| matches!(instance.found, Ok(Found::Page(_)));
         let mut level = vec![ROOT];
         level.extend((1..self.0.len()).filter(|number| is_page(&self.0[*number])));
@@ -152,7 +188,7 @@ impl<'a> Rounds<'a> {
             if asked.is_empty() {
                 return Ok(());
             }
-            let found = self.look_up_all(finder, loaded, &asked).await;
+            let found = self.look_up_all(finder, loaded, &asked).await?;
             finder.request_budget.check()?;
             for (instance, found) in found {
                 self.0[instance].found = found;
@@ -190,27 +226,61 @@ impl<'a> Rounds<'a> {
     }
 
     /// Makes lookups, several at a time. The next one begins when another has ended, so that no more
-    /// than these take memory for what they do.
+    /// than these take memory for what they do. Then loads the lists that they need, equal ones once.
     async fn look_up_all(
         &self,
-        finder: &Finder<'_>,
+        finder: &Finder<'a>,
         loaded: &Loaded<'_>,
         asked: &[usize],
-    ) -> Vec<(usize, Result<Found<'a>>)> {
+    ) -> Result<Vec<(usize, Result<Found<'a>>)>> {
         let finding = asked.iter().copied().map(|instance| -> BoxFuture<'_, _> {
             let find = self.look_up(finder, loaded, instance);
             Box::pin(async move { (instance, find.await) })
         });
         let finding = stream::iter(finding).buffer_unordered(PAGES_AT_ONCE);
-        finding.collect().await
+        let looked_up: Vec<(usize, Result<LookedUp<'a>>)> = finding.collect().await;
+        let keys = looked_up
+            .iter()
+            .filter_map(|(_, looked_up)| match looked_up {
+                Ok(LookedUp::List(key, _)) => Some(key),
+                _ => None,
+            });
+        let keys: HashSet<&ListKey> = keys.collect();
+        let keys: Vec<ListKey> = keys.into_iter().cloned().collect();
+        let lists = match &keys[..] {
+            [] => HashMap::new(),
+            keys => finder.loader()?.load(keys).await?,
+        };
+        let mut found = Vec::with_capacity(looked_up.len());
+        for (instance, looked_up) in looked_up {
+            let of_one = looked_up.and_then(|looked_up| {
+                let of_one = looked_up.found(&lists)?;
+                self.count(finder, instance, &of_one)?;
+                Ok(of_one)
+            });
+            found.push((instance, of_one));
+        }
+        Ok(found)
+    }
+
+    /// Counts the fields of the elements that a lookup found.
+    fn count(&self, finder: &Finder<'_>, instance: usize, found: &Found<'_>) -> Result<()> {
+        let lookup = self.0[instance].lookup.ok_or_else(mismatch)?;
+        let lookup = &finder.bound.lookups[lookup];
+        if lookup.elements.is_none() {
+            return Ok(());
+        }
+        let fields = finder.elements(lookup)?.fields.max(1);
+        let fields = found.count().saturating_mul(fields);
+        finder.request_budget.fields(fields)
     }
 
     async fn look_up(
         &self,
-        finder: &Finder<'_>,
+        finder: &Finder<'a>,
         loaded: &Loaded<'_>,
         instance: usize,
-    ) -> Result<Found<'a>> {
+    ) -> Result<LookedUp<'a>> {
         let Instance { around, lookup, .. } = &self.0[instance];
         let lookup = &finder.bound.lookups[lookup.ok_or_else(mismatch)?];
         finder.request_budget.check()?;
@@ -221,52 +291,80 @@ impl<'a> Rounds<'a> {
             LookupOf::Selected(selected) => {
                 let Some((document, base)) = self.value(finder, &element, &selected.of, *around)?
                 else {
-                    return Ok(Found::Nothing);
+                    return Ok(Found::Nothing.into());
                 };
                 let below = (&document, &base.path);
                 Found::Selected(select(selected, &element, below, finder).await?)
             }
             LookupOf::Children { of, request, .. } => {
                 let Some((document, base)) = self.value(finder, &element, of, *around)? else {
-                    return Ok(Found::Nothing);
+                    return Ok(Found::Nothing.into());
                 };
-                let request = request.clone();
-                let at = (&document, &base.place);
-                let (read, request_budget) = (finder.read, finder.request_budget);
-                Found::Children(FoundChildren::read(read, at, request, request_budget).await?)
+                let asked = AskedChildren::of(&document, &base.place, request.clone())?;
+                finder.request_budget.places(1)?;
+                let reads = &finder.bound.scopes[element.scope].reads;
+                let Some(whole) = element.whole(reads, of, &document) else {
+                    let key = ListKey {
+                        document,
+                        place: base.place,
+                        page: Some(asked.page.clone()),
+                    };
+                    return Ok(LookedUp::List(key, Some(asked)));
+                };
+                let memory = &finder.request_budget.memory;
+                let Children { page, more } = children_of(&whole, &asked.page, memory)?;
+                Found::Children(asked.found(page.into(), more))
             }
             LookupOf::Length { of, first, last } => {
                 let Some((document, base)) = self.value(finder, &element, of, *around)? else {
-                    return Ok(Found::Nothing);
+                    return Ok(Found::Nothing.into());
                 };
                 let at = (&document, &base);
-                Found::Length(length(&element, (*first, *last), at, finder).await?)
+                match length(&element, of, (*first, *last), at, finder).await? {
+                    LengthOf::Known(length) => Found::Length(length),
+                    LengthOf::Object => {
+                        let key = ListKey {
+                            document,
+                            place: base.place,
+                            page: None,
+                        };
+                        return Ok(LookedUp::List(key, None));
+                    }
+                }
             }
             LookupOf::Groups { arguments, values } => {
                 let request = finder.arguments.aggregate(arguments)?;
-                let found = request.search(finder.read, finder.request_budget, values);
+                let found = request.search(finder.read()?, finder.request_budget, values);
                 Found::Groups(found.await?)
             }
             LookupOf::ChangesCursor => {
-                let cursor = database::changes_cursor(finder.read).await?;
+                let cursor = database::changes_cursor(finder.read()?).await?;
                 Found::Text(cursor.map(|cursor| cursor.to_string()))
             }
-            LookupOf::Collections => Found::Collections(database::collections(finder.read).await?),
+            LookupOf::Collections => {
+                Found::Collections(database::collections(finder.read()?).await?)
+            }
             LookupOf::Indexes(_) => {
                 let (instance, element) = *around;
                 let Ok(Found::Collections(found)) = &self.0[instance].found else {
                     return Err(mismatch());
                 };
                 let collection = found.get(element).ok_or_else(mismatch)?;
-                Found::Indexes(database::indexes(finder.read, &collection.name).await?)
+                Found::Indexes(database::indexes(finder.read()?, &collection.name).await?)
             }
+            LookupOf::Given => Found::Given(finder.given.ok_or_else(mismatch)?),
+            LookupOf::Updates => match finder.given {
+                Some(Given::Outcome(Outcome::Bulk(result))) => Found::Updates(&result.updates),
+                _ => return Err(mismatch()),
+            },
+            LookupOf::Patch => match finder.given {
+                Some(Given::Change(change)) => {
+                    Found::Json(change.patch.read(finder.request_budget.budget()).await?)
+                }
+                _ => return Err(mismatch()),
+            },
         };
-        if lookup.elements.is_some() {
-            let fields = finder.elements(lookup)?.fields.max(1);
-            let fields = found.count().saturating_mul(fields);
-            finder.request_budget.fields(fields)?;
-        }
-        Ok(found)
+        Ok(found.into())
     }
 
     /// The document and the place of a value. None if nothing is stored there.
@@ -373,7 +471,7 @@ impl<'a> Rounds<'a> {
         let requested: Vec<&ReadRequest> = requests.iter().collect();
         let mut loaded = match &requested[..] {
             [] => Vec::new(),
-            requested => load(finder.read, requested, memory).await,
+            requested => load(finder.read()?, requested, memory).await,
         }
         .into_iter();
         for number in instances.iter().copied() {

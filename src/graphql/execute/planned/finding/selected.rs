@@ -10,16 +10,16 @@ use futures::future::BoxFuture;
 use super::element::{ContainedValue, Element};
 use super::finder::{Finder, ValuePlace};
 use crate::database::{
-    self, Answer, DocumentKey, Extent, PartReads, QuerySelection, ReadRequest, Value, load,
+    Answer, DocumentKey, Extent, PartReads, QuerySelection, ReadRequest, Value, load, members,
 };
-use crate::document::leaf::Kind;
+use crate::document::jsonpath::Query;
+use crate::document::leaf::{Kind, abridged};
 use crate::document::path::Path;
-use crate::error::Result;
-use crate::graphql::context::session::mismatch;
-use crate::graphql::execute::planned::binding::bound::{ReadAt, SelectedParts};
-use crate::graphql::objects::located::check_selected;
+use crate::error::{Error, Limit, Result};
+use crate::graphql::context::request_budget::mismatch;
+use crate::graphql::execute::planned::binding::bound::{ReadAt, SelectedParts, ValueAt};
 use crate::graphql::scalars::types::JsonPath;
-use crate::limits::HELD_PER_READ;
+use crate::limits::{HELD_PER_READ, SELECTED_MAX};
 
 /// Selects the parts. Reads further parts if the first reads return lengths of arrays.
 ///
@@ -98,7 +98,7 @@ async fn values(requests: Vec<ReadRequest>, finder: &Finder<'_>) -> Result<Vec<O
     request_budget.places(requests.len())?;
     request_budget.memory.hold(requests.len() * HELD_PER_READ)?;
     let requested: Vec<&ReadRequest> = requests.iter().collect();
-    let answers = load(finder.read, &requested, &request_budget.memory).await;
+    let answers = load(finder.read()?, &requested, &request_budget.memory).await;
     let parts = answers.into_iter().map(|answer| match answer? {
         Answer::Value(part) => Ok(part),
         _ => Err(mismatch()),
@@ -106,38 +106,68 @@ async fn values(requests: Vec<ReadRequest>, finder: &Finder<'_>) -> Result<Vec<O
     parts.collect()
 }
 
-/// The length of an array, an object or a string. None for other values.
+/// A length, if it is known from what was read.
+pub(crate) enum LengthOf {
+    /// None for values that have none.
+    Known(Option<u64>),
+    /// The object at the place has not been read as a whole.
+    Object,
+}
+
+/// The length of an array, an object or a string.
 ///
 /// # Errors
-/// As [`database::length`], [`Value::elements`] and [`Value::characters`].
+/// As [`members`], [`Value::elements`] and [`Value::characters`].
 pub(crate) async fn length(
     element: &Element<'_>,
+    of: &ValueAt<'_>,
     (first, last): (ReadAt, ReadAt),
     (document, at): (&Arc<DocumentKey>, &ValuePlace),
     finder: &Finder<'_>,
-) -> Result<Option<u64>> {
+) -> Result<LengthOf> {
     let budget = finder.request_budget.budget();
     let part = element.part(first.read, document)?.ok_or_else(mismatch)?;
-    match part.kind()? {
+    let reads = &finder.bound.scopes[element.scope].reads;
+    let length = match part.kind()? {
         Kind::Array => {
             let last = element.part(last.read, document)?.ok_or_else(mismatch)?;
-            last.elements().map(Some)
+            last.elements().map(Some)?
         }
         Kind::Object => {
             finder.request_budget.places(1)?;
-            let members = database::length(finder.read, document, &at.place, budget);
-            members.await.map(Some)
+            let Some(whole) = element.whole(reads, of, document) else {
+                return Ok(LengthOf::Object);
+            };
+            Some(members(&whole)?)
         }
         Kind::String => {
-            let whole = if part.is_whole() {
-                part
+            let whole = if let Some(whole) = element.whole(reads, of, document) {
+                whole
             } else {
                 let read = ReadRequest::Value(document.clone(), at.path.clone(), Extent::Whole);
                 let whole = values(vec![read], finder).await?.pop();
                 whole.flatten().ok_or_else(mismatch)?
             };
-            budget.compute(|steps| whole.characters(steps)).await
+            budget.compute(|steps| whole.characters(steps)).await?
         }
-        Kind::Number | Kind::Boolean | Kind::Null => Ok(None),
+        Kind::Number | Kind::Boolean | Kind::Null => None,
+    };
+    Ok(LengthOf::Known(length))
+}
+
+/// Checks the number of parts that a query selected.
+///
+/// # Errors
+/// `TOO_COMPLEX`: there are too many.
+fn check_selected(query: &Query, selected: usize) -> Result<()> {
+    if selected <= SELECTED_MAX {
+        return Ok(());
     }
+    Err(Error::too_complex(
+        Limit::new("selectedParts", SELECTED_MAX),
+        format!(
+            "the JSONPath {:?} selects {selected} parts; the limit is {SELECTED_MAX}",
+            abridged(query.text()),
+        ),
+    ))
 }

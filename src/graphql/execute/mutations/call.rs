@@ -1,0 +1,130 @@
+//! A call of the function of a root field, and its arguments.
+
+use async_graphql::{InputType, MaybeUndefined, PathSegment, Pos, ServerError};
+use bytes::Bytes;
+
+use super::session::MutationSession;
+use crate::error::{Error, Result};
+use crate::graphql::execute::planned::PlanArguments;
+use crate::graphql::objects::json_argument::{LeavesArgument, leaves, parsed};
+use crate::graphql::objects::required::{in_argument, required_json};
+use crate::graphql::prepare::plan::{ElementField, Field, PlannedField, PlannedMutation};
+use crate::graphql::response::write::server_error;
+use crate::graphql::scalars::types::{Json, PathScalar, VersionScalar};
+use crate::key::Version;
+
+/// The collection of a field without the argument `collection`.
+const DEFAULT_COLLECTION: &str = "D";
+
+/// A call of the function of a root field.
+pub(super) struct Call<'c> {
+    pub(super) session: &'c MutationSession,
+    pub(super) field: &'c PlannedField,
+    pub(super) planned: &'c PlannedMutation,
+    pub(super) variables: PlanArguments<'c>,
+}
+
+/// The error of a call.
+pub(super) struct CallError {
+    error: Error,
+    /// The position of the argument that does not have its type.
+    argument: Option<Pos>,
+}
+
+impl From<Error> for CallError {
+    fn from(error: Error) -> Self {
+        Self {
+            error,
+            argument: None,
+        }
+    }
+}
+
+impl CallError {
+    /// The error in the response, at a field.
+    pub(super) fn located(&self, field: &PlannedField) -> ServerError {
+        let mut located = server_error(&self.error);
+        located.locations.push(self.argument.unwrap_or(field.pos));
+        located.path.push(PathSegment::Field(field.key.to_string()));
+        located
+    }
+}
+
+impl Call<'_> {
+    /// The value of an argument. A variable without a value leaves the argument out. An argument that is
+    /// not there is undefined, which optional types accept.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: it does not have its type.
+    pub(super) fn argument<T: InputType>(&self, name: &str) -> Result<T, CallError> {
+        let mut arguments = self.planned.arguments.iter();
+        let given = arguments.find(|(argument, _)| argument.node == name);
+        let value = given.and_then(|(_, value)| self.variables.value(&value.node));
+        T::parse(value).map_err(|error| {
+            let error = error.into_server_error(Pos::default());
+            CallError {
+                error: Error::bad_input(error.message),
+                argument: given.map(|(_, value)| value.pos),
+            }
+        })
+    }
+
+    /// As [`Call::argument`], with a default.
+    pub(super) fn argument_or<T: InputType>(&self, name: &str, default: T) -> Result<T, CallError> {
+        let mut arguments = self.planned.arguments.iter();
+        let is_given = arguments.any(|(argument, value)| {
+            argument.node == name && self.variables.value(&value.node).is_some()
+        });
+        if is_given {
+            self.argument(name)
+        } else {
+            Ok(default)
+        }
+    }
+
+    pub(super) fn collection(&self) -> Result<String, CallError> {
+        self.argument_or("collection", DEFAULT_COLLECTION.to_owned())
+    }
+
+    /// The path in the argument `path`. None if it is null.
+    pub(super) fn path(&self) -> Result<Option<PathScalar>, CallError> {
+        self.argument_or("path", Some(PathScalar::default()))
+    }
+
+    /// The version that the document must have, if one is given.
+    pub(super) fn version(&self) -> Result<Option<Version>, CallError> {
+        let version: Option<VersionScalar> = self.argument("ifVersion")?;
+        Ok(version.map(|VersionScalar(version)| version))
+    }
+
+    /// The leaves of the argument `document`.
+    ///
+    /// # Errors
+    /// As [`leaves`]. `BAD_USER_INPUT`: it is missing.
+    pub(super) async fn leaves(&self, document: &MaybeUndefined<Json>) -> Result<LeavesArgument> {
+        let text = required_json("document", document)?;
+        let leaves = leaves(text, &self.session.request_budget).await;
+        leaves.map_err(|error| in_argument("document", error))
+    }
+
+    /// The argument `patch`, parsed by `parse`.
+    ///
+    /// # Errors
+    /// As `parse`. `BAD_USER_INPUT`: it is missing.
+    pub(super) async fn patch<T: Send + 'static>(
+        &self,
+        patch: &MaybeUndefined<Json>,
+        parse: fn(&Bytes) -> Result<T>,
+    ) -> Result<T> {
+        let text = required_json("patch", patch)?;
+        let patch = parsed(text, &self.session.request_budget, parse).await;
+        patch.map_err(|error| in_argument("patch", error))
+    }
+
+    /// Whether the removed value is selected.
+    pub(super) fn selects_value(&self) -> bool {
+        let mut selected = self.variables.included(&self.planned.below);
+        selected
+            .any(|selected| matches!(selected.field, Field::OfElement(ElementField::DeletedValue)))
+    }
+}

@@ -1,0 +1,179 @@
+//! The functions that change or test one document.
+
+use std::sync::Arc;
+
+use async_graphql::{ID, MaybeUndefined};
+
+use super::call::{Call, CallError};
+use crate::budget::Budget;
+use crate::database::{self, DocumentKey};
+use crate::document::id::DocumentId;
+use crate::document::merge::MergePatch;
+use crate::document::path::Path;
+use crate::document::{number, patch as json_patch};
+use crate::error::Result;
+use crate::graphql::execute::planned::given::Outcome;
+use crate::graphql::objects::filter::FilterInput;
+use crate::graphql::objects::place::PlaceInput;
+use crate::graphql::objects::required::{in_argument, path_of_change};
+use crate::graphql::scalars::types::{Json, PathScalar};
+use crate::key::Version;
+use crate::store::Transaction;
+
+pub(super) async fn insert(call: &Call<'_>) -> Result<Outcome, CallError> {
+    let document: MaybeUndefined<Json> = call.argument("document")?;
+    let id: Option<ID> = call.argument("id")?;
+    let collection = call.collection()?;
+    database::check_collection(&collection)?;
+    let id = id.map(|id| DocumentId::parse(&id)).transpose()?;
+    let session = call.session;
+    let leaves = call.leaves(&document).await?;
+    let (transaction, budget) = (session.transaction(), session.budget());
+    let document = database::insert(transaction, budget, &collection, id, &leaves).await?;
+    let document = Arc::new(document);
+    session.inserted(&document);
+    session.wrote(call.field, [document.clone()]);
+    Ok(Outcome::Document(document))
+}
+
+pub(super) async fn replace(call: &Call<'_>) -> Result<Outcome, CallError> {
+    let id: ID = call.argument("id")?;
+    let document: MaybeUndefined<Json> = call.argument("document")?;
+    let at = ChangeArguments::of(call)?;
+    let leaves = call.leaves(&document).await?;
+    let change = at.begin(call, &id).await?;
+    let (transaction, budget, document, path) = change.target();
+    let changed = database::replace(transaction, budget, document, path, &leaves).await?;
+    Ok(change.finish(call, changed))
+}
+
+pub(super) async fn copy(call: &Call<'_>) -> Result<Outcome, CallError> {
+    let id: ID = call.argument("id")?;
+    let from: PlaceInput = call.argument("from")?;
+    let change = Change::begin(call, &id).await?;
+    let (transaction, budget, document, path) = change.target();
+    let memory = budget.reserve();
+    let leaves = from
+        .read(transaction, &call.session.request_budget, &memory)
+        .await?;
+    let changed = database::replace(transaction, budget, document, path, &leaves).await?;
+    Ok(change.finish(call, changed))
+}
+
+pub(super) async fn test(call: &Call<'_>) -> Result<Outcome, CallError> {
+    let id: ID = call.argument("id")?;
+    let matches: FilterInput = call.argument("matches")?;
+    let at = ChangeArguments {
+        path: Some(PathScalar::default()),
+        collection: call.collection()?,
+        version: None,
+    };
+    let change = at.begin(call, &id).await?;
+    let filter = matches.read(&call.session.request_budget).await;
+    let filter = filter.map_err(|error| in_argument("matches", error))?;
+    let (transaction, budget, document, _) = change.target();
+    database::test_document(transaction, budget, document, &filter).await?;
+    Ok(change.finish(call, false))
+}
+
+pub(super) async fn merge(call: &Call<'_>) -> Result<Outcome, CallError> {
+    let id: ID = call.argument("id")?;
+    let patch: MaybeUndefined<Json> = call.argument("patch")?;
+    let at = ChangeArguments::of(call)?;
+    let patch = call.patch(&patch, MergePatch::parse).await?;
+    let change = at.begin(call, &id).await?;
+    let (transaction, budget, document, path) = change.target();
+    let changed = database::merge(transaction, budget, document, path, &patch).await?;
+    Ok(change.finish(call, changed))
+}
+
+pub(super) async fn patch(call: &Call<'_>) -> Result<Outcome, CallError> {
+    let id: ID = call.argument("id")?;
+    let patch: MaybeUndefined<Json> = call.argument("patch")?;
+    let at = ChangeArguments::of(call)?;
+    let operations = call.patch(&patch, json_patch::parse).await?;
+    let change = at.begin(call, &id).await?;
+    let (transaction, budget, document, path) = change.target();
+    let changed = database::patch(transaction, budget, document, path, &operations).await?;
+    Ok(change.finish(call, changed))
+}
+
+pub(super) async fn increment(call: &Call<'_>) -> Result<Outcome, CallError> {
+    let id: ID = call.argument("id")?;
+    let path = call.path()?;
+    let by = call.argument_or("by", Json::one())?;
+    let at = ChangeArguments {
+        path,
+        collection: call.collection()?,
+        version: call.version()?,
+    };
+    let by = number::parse(&by.0).map_err(|error| in_argument("by", error))?;
+    let change = at.begin(call, &id).await?;
+    let (transaction, budget, document, path) = change.target();
+    let changed = database::increment(transaction, budget, document, path, &by).await?;
+    Ok(change.finish(call, changed))
+}
+
+/// The arguments that say what is changed, besides the key of the document.
+struct ChangeArguments {
+    path: Option<PathScalar>,
+    collection: String,
+    version: Option<Version>,
+}
+
+impl ChangeArguments {
+    fn of(call: &Call<'_>) -> Result<Self, CallError> {
+        Ok(Self {
+            path: call.path()?,
+            collection: call.collection()?,
+            version: call.version()?,
+        })
+    }
+
+    /// Checks the arguments and the expected version.
+    async fn begin<'c>(self, call: &Call<'c>, id: &str) -> Result<Change<'c>> {
+        let document = Arc::new(DocumentKey::new(self.collection, DocumentId::parse(id)?)?);
+        let path = path_of_change(self.path.as_ref())?;
+        let session = call.session;
+        session.request_budget.check()?;
+        session.expect_version(&document, self.version).await?;
+        let transaction = session.transaction();
+        // Under conflict: an element that another writer appends changes which one is the last.
+        let memory = &session.request_budget.memory;
+        let path = database::settled_path(transaction, &document, path, memory).await?;
+        Ok(Change {
+            transaction,
+            budget: session.budget(),
+            document,
+            path,
+        })
+    }
+}
+
+/// A change of one document.
+pub(super) struct Change<'c> {
+    transaction: &'c dyn Transaction,
+    budget: &'c Budget,
+    pub(super) document: Arc<DocumentKey>,
+    pub(super) path: Path,
+}
+
+impl<'c> Change<'c> {
+    /// Reads and checks the arguments that say what is changed.
+    pub(super) async fn begin(call: &Call<'c>, id: &str) -> Result<Self, CallError> {
+        Ok(ChangeArguments::of(call)?.begin(call, id).await?)
+    }
+
+    /// The first arguments of every operation that changes a document.
+    pub(super) fn target(&self) -> (&'c dyn Transaction, &'c Budget, &Arc<DocumentKey>, &Path) {
+        (self.transaction, self.budget, &self.document, &self.path)
+    }
+
+    /// The whole document after an operation that may have changed it.
+    fn finish(self, call: &Call<'_>, changed: bool) -> Outcome {
+        if changed {
+            call.session.wrote(call.field, [self.document.clone()]);
+        }
+        Outcome::Document(self.document)
+    }
+}

@@ -1,0 +1,79 @@
+//! What is known before a selection is executed: the result of a mutation, or a change.
+
+use std::sync::Arc;
+
+use bytes::Bytes;
+
+use crate::database::{self, DocumentKey, FollowedChange, Update, UpdateOperator};
+use crate::document::path::Path;
+use crate::key::LoggedChange;
+
+/// What a selection is of, instead of the root of a query.
+#[derive(Clone, Copy)]
+pub(crate) enum Given<'g> {
+    Outcome(&'g Outcome),
+    Change(&'g FollowedChange),
+}
+
+/// The result of a field of `Mutation`.
+pub(crate) enum Outcome {
+    /// The document after it was changed or tested.
+    Document(Arc<DocumentKey>),
+    Deletion(Deletion),
+    Taken(Vec<Deletion>),
+    /// The key of an appended document, with the pending versionstamp as its id.
+    Appended(DocumentKey),
+    Bulk(BulkResult),
+    Index(database::Index),
+    /// Whether there was an index to drop.
+    IndexDrop(bool),
+    /// The collection that was dropped, and the number of its documents in the catalog.
+    CollectionDrop(String, i64),
+}
+
+/// A value that `deleteDocument` or `takeDocuments` removed, if there was one.
+pub(crate) struct Deletion {
+    pub(crate) document: Arc<DocumentKey>,
+    pub(crate) path: Path,
+    pub(crate) deleted: bool,
+    /// The removed JSON, if it is selected.
+    pub(crate) value: Option<Bytes>,
+}
+
+impl Deletion {
+    /// Whether it is of a whole document.
+    pub(crate) fn is_of_whole(&self) -> bool {
+        self.path.tokens().is_empty()
+    }
+}
+
+/// The result of `updateDocuments` or `deleteDocuments`.
+pub(crate) struct BulkResult {
+    pub(crate) matched: usize,
+    pub(crate) changed: usize,
+    pub(crate) updates: Vec<UpdateResult>,
+}
+
+/// What one element of the operator lists of `updateDocuments` did, in all documents.
+pub(crate) struct UpdateResult {
+    pub(crate) operator: UpdateOperator,
+    /// The JSONPath of the element.
+    pub(crate) at: String,
+    /// The number of places to which it was applied.
+    pub(crate) places: u64,
+}
+
+impl UpdateResult {
+    pub(crate) fn new(update: &Update, places: u64) -> Self {
+        Self {
+            operator: update.operator(),
+            at: update.at().text().to_owned(),
+            places,
+        }
+    }
+}
+
+/// What the log has of a change.
+pub(crate) fn logged(followed: &FollowedChange) -> &LoggedChange {
+    &followed.commit.changes[followed.change]
+}

@@ -1,0 +1,160 @@
+//! Writes the fields that the result of a mutation, or a change, has.
+
+use super::fields::{boolean, number, of_index, string, write_place};
+use super::given::{BulkResult, Deletion, Given, Outcome, UpdateResult, logged};
+use crate::database::{DocumentKey, FollowedChange, UpdateOperator};
+use crate::document::json::write_string;
+use crate::error::Result;
+use crate::graphql::context::request_budget::RequestBudget;
+use crate::graphql::context::request_budget::mismatch;
+use crate::graphql::execute::planned::finding::element::NULL;
+use crate::graphql::prepare::plan::ElementField;
+use crate::graphql::response::commit_version::{of_commit, text_of_commit};
+use crate::graphql::scalars::node_id;
+use crate::key::ChangeKind;
+
+/// Writes a field of an element of what is given.
+///
+/// # Errors
+/// `TOO_COMPLEX`, `TOO_LARGE`: the named limit is exceeded.
+pub(super) fn of_given(
+    out: &mut Vec<u8>,
+    given: Given<'_>,
+    element: usize,
+    field: ElementField,
+    request_budget: &RequestBudget,
+) -> Result<()> {
+    match given {
+        Given::Change(change) => of_change(out, change, field, request_budget),
+        Given::Outcome(Outcome::Deletion(deletion)) => {
+            of_deletion(out, deletion, field, request_budget)
+        }
+        Given::Outcome(Outcome::Taken(taken)) => {
+            let deletion = taken.get(element).ok_or_else(mismatch)?;
+            of_deletion(out, deletion, field, request_budget)
+        }
+        Given::Outcome(Outcome::Appended(document)) => of_append(out, document, field),
+        Given::Outcome(Outcome::Bulk(result)) => of_bulk(out, result, field),
+        Given::Outcome(Outcome::CollectionDrop(collection, documents)) => {
+            match field {
+                ElementField::DroppedCollection => write_string(out, collection),
+                ElementField::DroppedDocuments => number(out, Some(*documents)),
+                _ => return Err(mismatch()),
+            }
+            Ok(())
+        }
+        Given::Outcome(Outcome::Index(index)) => of_index(out, index, field).ok_or_else(mismatch),
+        Given::Outcome(Outcome::Document(_) | Outcome::IndexDrop(_)) => Err(mismatch()),
+    }
+}
+
+fn of_deletion(
+    out: &mut Vec<u8>,
+    deletion: &Deletion,
+    field: ElementField,
+    request_budget: &RequestBudget,
+) -> Result<()> {
+    let Deletion { document, path, .. } = deletion;
+    match field {
+        ElementField::DeletionKey => write_string(out, &document.id.to_string()),
+        ElementField::Deleted => boolean(out, deletion.deleted),
+        ElementField::DeletedId if !deletion.deleted => out.extend_from_slice(NULL),
+        ElementField::DeletedId if deletion.is_of_whole() => {
+            write_string(out, &node_id::of_document(document));
+        }
+        ElementField::DeletedId => write_string(out, &node_id::of_subdocument(document, path)),
+        ElementField::DeletedValue => match &deletion.value {
+            Some(json) => {
+                let budget = request_budget.budget();
+                budget.check_response(out.len() + json.len())?;
+                out.extend_from_slice(json);
+            }
+            None => out.extend_from_slice(NULL),
+        },
+        _ => return Err(mismatch()),
+    }
+    Ok(())
+}
+
+fn of_append(out: &mut Vec<u8>, document: &DocumentKey, field: ElementField) -> Result<()> {
+    match field {
+        ElementField::AppendedId => text_of_commit(out, &node_id::of_document(document)),
+        ElementField::AppendedKey => text_of_commit(out, &document.id.to_string()),
+        ElementField::AppendedCollection => write_string(out, &document.collection),
+        ElementField::AppendedVersion => of_commit(out),
+        _ => return Err(mismatch()),
+    }
+    Ok(())
+}
+
+fn of_bulk(out: &mut Vec<u8>, result: &BulkResult, field: ElementField) -> Result<()> {
+    let count = match field {
+        ElementField::Matched => result.matched,
+        ElementField::Changed => result.changed,
+        ElementField::Unchanged => result.matched - result.changed,
+        _ => return Err(mismatch()),
+    };
+    number(out, Some(count));
+    Ok(())
+}
+
+/// Writes a field of what an element of the operator lists did. None if it has no such field.
+pub(super) fn of_update(
+    out: &mut Vec<u8>,
+    update: &UpdateResult,
+    field: ElementField,
+) -> Option<()> {
+    match field {
+        ElementField::UpdateOperator => out.extend_from_slice(match update.operator {
+            UpdateOperator::Set => b"\"SET\"",
+            UpdateOperator::Unset => b"\"UNSET\"",
+            UpdateOperator::Increment => b"\"INCREMENT\"",
+            UpdateOperator::Remove => b"\"REMOVE\"",
+            UpdateOperator::Append => b"\"APPEND\"",
+            UpdateOperator::Merge => b"\"MERGE\"",
+        }),
+        ElementField::UpdateAt => write_string(out, &update.at),
+        ElementField::UpdatePlaces => number(out, Some(update.places)),
+        _ => return None,
+    }
+    Some(())
+}
+
+fn of_change(
+    out: &mut Vec<u8>,
+    followed: &FollowedChange,
+    field: ElementField,
+    request_budget: &RequestBudget,
+) -> Result<()> {
+    let change = logged(followed);
+    match field {
+        ElementField::ChangeCursor => write_string(out, &followed.cursor.to_string()),
+        ElementField::ChangeVersion => write_string(out, &followed.commit.version.to_string()),
+        ElementField::ChangeCollection => write_string(out, &change.collection),
+        ElementField::ChangeKey => {
+            let key = change.id.as_ref().map(ToString::to_string);
+            string(out, key.as_deref());
+        }
+        ElementField::ChangeKind => out.extend_from_slice(match change.kind {
+            ChangeKind::Created => b"\"CREATED\"",
+            ChangeKind::Updated => b"\"UPDATED\"",
+            ChangeKind::Deleted => b"\"DELETED\"",
+            ChangeKind::CollectionDropped => b"\"COLLECTION_DROPPED\"",
+            ChangeKind::CollectionChanged => b"\"COLLECTION_CHANGED\"",
+        }),
+        ElementField::ChangePaths => {
+            request_budget.fields(change.places.len().max(1))?;
+            out.push(b'[');
+            for (at, place) in change.places.iter().enumerate() {
+                if at > 0 {
+                    out.push(b',');
+                }
+                write_place(out, place);
+            }
+            out.push(b']');
+        }
+        ElementField::ChangeResync => boolean(out, change.needs_resync()),
+        _ => return Err(mismatch()),
+    }
+    Ok(())
+}
