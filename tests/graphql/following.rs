@@ -566,7 +566,8 @@ async fn cursors_of_other_histories_and_expired_ones_are_rejected() {
     assert_eq!(client.rejected(&query(&other)).await, "CHANGES_EXPIRED");
     let future = format!("{}-{}", &cursor[..16], "3".repeat(20));
     assert_eq!(client.rejected(&query(&future)).await, "CHANGES_EXPIRED");
-    let old = format!("{}-{}", &cursor[..16], "0".repeat(20));
+    // The first commit, which is of before the log was switched on.
+    let old = format!("{}-{:016x}0000", &cursor[..16], 1);
     let mut expired = client.subscribe(&query(&old)).await;
     let (code, _) = super::support::only_error(&expired.next().await);
     assert_eq!(code, "CHANGES_EXPIRED");

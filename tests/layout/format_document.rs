@@ -273,6 +273,7 @@ fn store_after_one_insert(
 fn check_file(directory: &std::path::Path, pairs: &[(Vec<u8>, Vec<u8>)]) {
     const PAIRS: TableDefinition<'_, &[u8], &[u8]> = TableDefinition::new("pairs");
     const ENGINE: TableDefinition<'_, &str, u64> = TableDefinition::new("engine");
+    const SESSIONS: TableDefinition<'_, u64, u64> = TableDefinition::new("sessions");
     let files = std::fs::read_dir(directory).expect("a directory");
     let files: Vec<_> = files
         .map(|file| file.expect("a file").file_name())
@@ -283,7 +284,15 @@ fn check_file(directory: &std::path::Path, pairs: &[(Vec<u8>, Vec<u8>)]) {
     let tables = read.list_tables().expect("tables");
     let mut names: Vec<String> = tables.map(|table| table.name().to_owned()).collect();
     names.sort();
-    assert_eq!(names, ["engine", "pairs"]);
+    assert_eq!(names, ["engine", "pairs", "sessions"]);
+    for name in names {
+        assert!(PAGE.contains(&format!("| `{name}` |")), "{name}");
+    }
+    let sessions = read.open_table(SESSIONS).expect("a table of numbers");
+    let mut sessions = sessions.range::<u64>(..).expect("readable");
+    let first = sessions.next().expect("a session").expect("readable");
+    assert_eq!(first.0.value(), 1);
+    assert!(sessions.next().is_none());
     let engine = read.open_table(ENGINE).expect("a table of numbers");
     let last_commit = engine.get("last_commit").expect("readable");
     assert_eq!(last_commit.map(|number| number.value()), Some(2));

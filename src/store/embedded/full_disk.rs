@@ -53,12 +53,25 @@ impl Committer {
         self.progress.check()?;
         self.check_space()?;
         let begun = self.group().log.clone();
-        let space = match (begun, &self.log) {
-            (Some(log), _) => log.try_space(),
-            (None, Some(log)) => log.check_space(),
-            (None, None) => Ok(()),
+        let Some(log) = begun else {
+            return self.check_disk();
         };
+        let space = log.try_space();
         space.map_err(|error| Error::unavailable(describe(&error), error.to_string()))
+    }
+
+    /// Checks that the disk has space for a log, before one has begun: the first commits of a process are
+    /// written to redb, and would wait for space.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: the disk is full.
+    pub(super) fn check_disk(&self) -> Result<()> {
+        match &self.log {
+            Some(log) if log.is_enabled() => log
+                .check_space()
+                .map_err(|error| Error::unavailable(describe(&error), error.to_string())),
+            _ => Ok(()),
+        }
     }
 
     /// Commits a transaction of redb, which makes all commits up to `last_commit` durable. Waits for

@@ -68,12 +68,19 @@ impl Committer {
     /// Begins a transaction, when those who asked before have ended theirs.
     pub(super) async fn begin(self: &Arc<Self>) -> Result<EmbeddedTransaction> {
         let writer = self.writer_with_room().await?;
+        let (view, has_log) = {
+            let group = self.group();
+            (group.view.clone(), group.log.is_some())
+        };
+        if !has_log {
+            self.check_disk()?;
+        }
         Ok(EmbeddedTransaction {
             committer: self.clone(),
             base: writer.last_commit,
             attachments: Attachments::default(),
             open: Mutex::new(Some(OpenTransaction {
-                state: TransactionSource::View(self.group().view.clone()),
+                state: TransactionSource::View(view),
                 pending: Pending::default(),
                 writer,
             })),

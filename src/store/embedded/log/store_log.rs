@@ -51,13 +51,13 @@ impl StoreLog {
         }
     }
 
-    /// Checks that the disk has any free space, before a log has begun.
+    /// Checks that the disk has space for a log, before one has begun.
     ///
     /// # Errors
-    /// `StorageFull`: it has none. Errors of the file system.
+    /// `StorageFull`: it has not. Errors of the file system.
     pub(crate) fn check_space(&self) -> io::Result<()> {
         match self.files.free_bytes()? {
-            Some(0) => Err(io::ErrorKind::StorageFull.into()),
+            Some(free) if free < LogWriter::FIRST_BYTES => Err(io::ErrorKind::StorageFull.into()),
             _ => Ok(()),
         }
     }

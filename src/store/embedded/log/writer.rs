@@ -117,6 +117,9 @@ impl Tail {
 }
 
 impl LogWriter {
+    /// The space in bytes that a log takes when it begins.
+    pub(crate) const FIRST_BYTES: u64 = 2 * ALLOCATED_BYTES as u64;
+
     /// Begins a log whose first frame follows the commit `last`. redb has the commits up to `base`
     /// durably. The files are synced; the log is in use once redb has its number.
     pub(crate) fn begin(
