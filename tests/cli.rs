@@ -36,6 +36,8 @@ mod names;
 mod new_stores;
 #[path = "cli/permissions.rs"]
 mod permissions;
+#[path = "cli/restored_copy.rs"]
+mod restored_copy;
 #[path = "cli/salvage.rs"]
 mod salvage;
 #[path = "cli/sample.rs"]

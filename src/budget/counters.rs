@@ -180,16 +180,6 @@ impl Budget {
         })
     }
 
-    /// Counts bytes of the response: values, names and punctuation.
-    ///
-    /// # Errors
-    /// As [`Budget::check`].
-    pub fn respond(&self, bytes: usize) -> Result<()> {
-        let total = add(&self.0.response_bytes, bytes);
-        self.check_response_limit(total)?;
-        self.hold_response(bytes)
-    }
-
     /// Checks and counts the length of a response that is written in one piece.
     ///
     /// # Errors

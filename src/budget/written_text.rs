@@ -3,8 +3,7 @@
 use super::{Budget, Reservation, pause};
 use crate::error::Result;
 
-/// Counts a text while it is written, so that the unfinished texts of a request are bounded
-/// together, like its finished ones.
+/// Counts a text while it is written, so that an unfinished text is bounded like a finished one.
 #[derive(Debug)]
 pub struct WrittenText<'b> {
     budget: &'b Budget,
@@ -17,8 +16,6 @@ pub struct WrittenText<'b> {
 enum CountedAs<'b> {
     /// The buffer is the response.
     Response,
-    /// The buffer has one value, which becomes part of the response.
-    Part,
     /// The buffer has one value, which is held.
     Held(&'b Reservation),
 }
@@ -27,11 +24,6 @@ impl Budget {
     /// Counts text that is written into the buffer of the whole response.
     pub fn response_text(&self) -> WrittenText<'_> {
         WrittenText::new(self, CountedAs::Response)
-    }
-
-    /// Counts text that is written into a buffer of its own, as bytes of the response.
-    pub fn part_text(&self) -> WrittenText<'_> {
-        WrittenText::new(self, CountedAs::Part)
     }
 }
 
@@ -66,7 +58,6 @@ impl<'b> WrittenText<'b> {
         self.counted = length;
         match self.counted_as {
             CountedAs::Response => self.budget.check_response(length),
-            CountedAs::Part => self.budget.respond(more),
             CountedAs::Held(memory) => memory.hold(more),
         }
     }
@@ -90,19 +81,17 @@ mod tests {
     use crate::limits::Bounds;
 
     #[tokio::test]
-    async fn unfinished_texts_count_together() {
+    async fn a_text_is_bounded_while_it_is_written() {
         let bounds = Bounds {
             response_bytes: 1_000,
             ..Bounds::DEFAULT
         };
         let budget = Budget::of_test(&bounds);
-        let (mut one, mut other) = (budget.part_text(), budget.part_text());
-        for length in [200, 400] {
-            one.pace(length).await.expect("it fits");
-            other.pace(length).await.expect("it fits");
+        let mut text = budget.response_text();
+        for length in [200, 400, 1_000] {
+            text.pace(length).await.expect("it fits");
         }
-        one.count(600).expect("it fits");
-        let error = other.pace(401).await.expect_err("1,001 bytes");
+        let error = text.pace(1_001).await.expect_err("1,001 bytes");
         assert_eq!(error.kind().code(), "TOO_LARGE", "{error}");
     }
 }

@@ -386,6 +386,13 @@ impl Version {
     /// The placeholder for the version of the commit of a transaction.
     pub const PENDING: Self = Self([0xFF; 10]);
 
+    /// The first version of commits with this number.
+    pub fn first_of_number(number: u64) -> Self {
+        let mut version = [0; 10];
+        version[..8].copy_from_slice(&number.to_be_bytes());
+        Self(version)
+    }
+
     /// The last version of commits with this number. The bytes that order commits of one batch have
     /// their greatest value.
     pub fn last_of_number(number: u64) -> Self {

@@ -83,6 +83,8 @@ pub const JSON_BYTES_PER_STEP: u64 = 16;
 pub const SEARCHED_BYTES_PER_STEP: u64 = 32;
 /// Steps of work per key that is set or cleared.
 pub const STEPS_PER_WRITE: u64 = 10;
+/// Bytes of memory that a write of a transaction takes, besides its key and its value.
+pub const HELD_BYTES_PER_WRITE: usize = 64;
 /// Steps of work, about half a millisecond, after which a task yields. Work that cannot yield moves
 /// to a blocking thread.
 pub const STEPS_AT_A_TIME: u64 = 10_000;
@@ -230,8 +232,8 @@ pub const BATCH_BYTES_MAX: usize = 512 << 10;
 /// have no log. A larger range is cleared by a tombstone.
 pub const CLEARED_PAIRS_AT_ONCE: usize = 10_000;
 /// Pairs that the embedded engine deletes in one transaction of redb because their ranges were cleared,
-/// in less than a second. Further ranges are cleared by tombstones.
-pub const DELETED_PAIRS_MAX: usize = 500_000;
+/// or counts in ranges that are too large, in about 0.1 s. Further ranges are cleared by tombstones.
+pub const DELETED_PAIRS_MAX: usize = 100_000;
 /// The part of the pairs that such a transaction may still delete that one range may take. So many
 /// small ranges are deleted, and large ones get tombstones.
 pub const DELETED_PAIRS_PART: usize = 16;
@@ -352,6 +354,8 @@ pub const CHANGE_PLACES_MAX: usize = 64;
 pub const CHANGE_RETENTION_OF_NEW_STORES: Duration = Duration::from_secs(3_600);
 /// Bytes of a transaction that are kept free for the keys of its entry in the change log.
 pub const CHANGE_TRANSACTION_BYTES_SPARE: usize = 16 << 10;
+/// Sessions of the embedded engine that are recorded. Cursors of commits of older ones are rejected.
+pub const SESSIONS_MAX: u64 = 10_000;
 /// Headers of one shard of the change log that one transaction removes.
 pub const CHANGES_EXPIRED_AT_ONCE: usize = 1_000;
 /// Interval at which a server removes expired entries of the change log, and measures the log.

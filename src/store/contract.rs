@@ -149,14 +149,34 @@ pub struct StoreLimits {
     pub transaction_bytes_max: Option<usize>,
 }
 
+/// What a write transaction of the embedded engine waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum WriteWait {
+    /// To begin more slowly, because writers are faster than checkpoints.
+    Pace,
+    /// The write lock.
+    Lock,
+    /// Room for its changes in memory.
+    Memory,
+    /// Space in the log.
+    Log,
+    /// The checkpoint in progress, because it is large.
+    Checkpoint,
+    /// The sync of its commit, or of those that it has read.
+    Sync,
+}
+
 /// Receives what an engine does apart from operations of requests, for metrics. The calls come from
 /// threads of the engine and must return immediately.
 pub trait EngineObserver: Send + Sync {
     /// The engine has written `bytes` to its log and synced it, which took `took`.
     fn log_synced(&self, took: Duration, bytes: u64);
 
-    /// The engine has made a checkpoint. Transactions waited for `stalled` of the time `took`.
-    fn checkpointed(&self, took: Duration, stalled: Duration);
+    /// The engine has made a checkpoint, which took `took`.
+    fn checkpointed(&self, took: Duration);
+
+    /// A write transaction has waited for `time`.
+    fn waited(&self, place: WriteWait, time: Duration);
 
     /// The files of the log have `bytes` bytes now.
     fn log_resized(&self, bytes: u64);

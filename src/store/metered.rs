@@ -9,12 +9,13 @@ use std::sync::Arc;
 use async_trait::async_trait;
 
 use super::{
-    Attachments, Batch, CommitError, MultiRange, RangeRead, Read, SnapshotCache, Transaction,
+    Attachments, Batch, CommitError, MultiRange, RangeRead, Read, Sessions, SnapshotCache,
+    Transaction,
 };
-use crate::budget::Budget;
+use crate::budget::{Budget, Share};
 use crate::error::Result;
 use crate::key::Version;
-use crate::limits::STEPS_PER_WRITE;
+use crate::limits::{HELD_BYTES_PER_WRITE, STEPS_PER_WRITE};
 
 /// A [`Read`] that charges a budget one step per pair, and the bytes of the pairs. The engine charges it
 /// for the pairs that it steps over ([`RangeRead::budget`]).
@@ -36,6 +37,8 @@ pub struct MeteredTransaction {
     inner: Arc<dyn Transaction>,
     without_conflict: MeteredSnapshotReads,
     budget: Budget,
+    /// Memory for the writes.
+    held: Share,
 }
 
 impl MeteredTransaction {
@@ -44,16 +47,22 @@ impl MeteredTransaction {
         let (free, budget) = (inner.clone(), budget.clone());
         Self {
             without_conflict: MeteredSnapshotReads(free, budget.clone()),
+            held: budget.share(),
             inner,
             budget,
         }
     }
 
-    /// Charges a write of `bytes` bytes. Returns false if the budget is used up; the budget keeps
-    /// the error.
+    /// Charges a write of `bytes` bytes, which are held until the transaction ends. Returns false if the
+    /// budget is used up; the budget keeps the error.
     fn counts(&self, bytes: usize) -> bool {
         let counted = self.budget.spend(STEPS_PER_WRITE);
-        counted.and_then(|()| self.budget.write(bytes)).is_ok()
+        let counted = counted.and_then(|()| self.budget.write(bytes));
+        let held = || match self.held.take(bytes + HELD_BYTES_PER_WRITE) {
+            Ok(_) => Ok(()),
+            Err(error) => self.budget.fail(error),
+        };
+        counted.and_then(|()| held()).is_ok()
     }
 }
 
@@ -106,6 +115,10 @@ impl Read for MeteredRead {
         self.inner.version().await
     }
 
+    fn sessions(&self) -> Option<&Sessions> {
+        self.inner.sessions()
+    }
+
     fn is_remote(&self) -> bool {
         self.inner.is_remote()
     }
@@ -137,6 +150,10 @@ impl Read for MeteredSnapshotReads {
         self.0.without_conflict().version().await
     }
 
+    fn sessions(&self) -> Option<&Sessions> {
+        self.0.sessions()
+    }
+
     fn is_remote(&self) -> bool {
         self.0.is_remote()
     }
@@ -162,6 +179,10 @@ impl Read for MeteredTransaction {
 
     async fn version(&self) -> Result<Version> {
         self.inner.version().await
+    }
+
+    fn sessions(&self) -> Option<&Sessions> {
+        self.inner.sessions()
     }
 
     fn is_remote(&self) -> bool {

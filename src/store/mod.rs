@@ -22,7 +22,7 @@ pub use attachments::Attachments;
 pub use backup::Backup;
 pub use batches::{Batches, key_after};
 pub(crate) use contract::PendingStamps;
-pub use contract::{CommitError, EngineObserver, Store, StoreLimits, Transaction};
+pub use contract::{CommitError, EngineObserver, Store, StoreLimits, Transaction, WriteWait};
 pub use embedded::{
     BackupDirectory, Embedded, EmbeddedOptions, EmbeddedReader, FILE_NAME, LOG_NAMES, LogFiles,
     LostKeys, Salvage,
@@ -31,7 +31,7 @@ pub use metered::{MeteredRead, MeteredTransaction};
 pub use multi_range::{Batch, MultiRange, RoundBatch};
 pub use observed::{Observed, Operations, TRACES};
 pub use pairs::Pairs;
-pub use read::{RangeRead, Read, SnapshotCache};
+pub use read::{RangeRead, Read, Sessions, SnapshotCache};
 pub use transact::{Decision, TransactionResult, transact};
 pub use yield_every::offload_if_large;
 

@@ -11,7 +11,7 @@ use tracing::{Instrument as _, Span, trace_span};
 
 use super::{
     Attachments, Backup, Batch, CommitError, EngineObserver, MultiRange, Pairs, RangeRead, Read,
-    SnapshotCache, Store, StoreLimits, Transaction,
+    Sessions, SnapshotCache, Store, StoreLimits, Transaction,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
@@ -212,6 +212,10 @@ impl Read for ObservedRead {
         self.inner.version().await
     }
 
+    fn sessions(&self) -> Option<&Sessions> {
+        self.inner.sessions()
+    }
+
     fn is_remote(&self) -> bool {
         self.inner.is_remote()
     }
@@ -272,6 +276,10 @@ impl Read for ObservedSnapshotReads {
         self.inner.without_conflict().version().await
     }
 
+    fn sessions(&self) -> Option<&Sessions> {
+        self.inner.sessions()
+    }
+
     fn is_remote(&self) -> bool {
         self.inner.is_remote()
     }
@@ -298,6 +306,10 @@ impl Read for ObservedTransaction {
 
     async fn version(&self) -> Result<Version> {
         self.inner.version().await
+    }
+
+    fn sessions(&self) -> Option<&Sessions> {
+        self.inner.sessions()
     }
 
     fn is_remote(&self) -> bool {

@@ -193,6 +193,31 @@ pub trait Read: Send + Sync {
     fn cache(&self) -> Option<&SnapshotCache> {
         None
     }
+
+    /// The sessions of the store. `None` if the engine does not record them: the files of a cluster
+    /// cannot be copied.
+    fn sessions(&self) -> Option<&Sessions> {
+        None
+    }
+}
+
+/// The sessions of a store. In each, one process had the store open for writing. A copy of the files
+/// continues with other sessions than the original, so the number of a commit and its session name one
+/// commit. Clones share the list.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Sessions(Arc<[(u64, u64)]>);
+
+impl Sessions {
+    /// The numbers of the first commits of the sessions, in ascending order, and their random names.
+    pub(crate) fn new(sessions: Vec<(u64, u64)>) -> Self {
+        Self(sessions.into())
+    }
+
+    /// The name of the session in which a commit was made. `None`: it is older than all of them.
+    pub fn of(&self, commit: u64) -> Option<u64> {
+        let after = self.0.partition_point(|(first, _)| *first <= commit);
+        Some(self.0[after.checked_sub(1)?].1)
+    }
 }
 
 /// Values decoded from ranges of a snapshot. They stay valid as long as the snapshot, which never

@@ -25,6 +25,7 @@ mod room;
 mod salvage;
 #[path = "../seed/mod.rs"]
 mod seed;
+mod sessions;
 #[path = "../skip/mod.rs"]
 mod skip;
 mod sync;

@@ -16,8 +16,12 @@ mod aggregating;
 mod amplification;
 #[path = "../graphql/appending.rs"]
 mod appending;
+#[path = "../graphql/bindings.rs"]
+mod bindings;
 #[path = "../graphql/bounds.rs"]
 mod bounds;
+#[path = "../graphql/branches.rs"]
+mod branches;
 #[path = "../graphql/bulk.rs"]
 mod bulk;
 #[path = "../graphql/changing.rs"]
@@ -34,10 +38,6 @@ mod copying;
 mod counting;
 #[path = "../graphql/covering.rs"]
 mod covering;
-#[path = "../graphql/direct.rs"]
-mod direct;
-#[path = "../graphql/direct_lists.rs"]
-mod direct_lists;
 #[path = "../graphql/dropping.rs"]
 mod dropping;
 #[path = "../graphql/entities.rs"]

@@ -553,6 +553,16 @@ async fn large_copies_are_counted() {
     let (code, message) = few.error(&copies(8), NONE).await;
     assert_eq!(code, "TOO_LARGE");
     assert!(message.contains("writes more than"), "{message}");
+    // What a transaction writes is held until it ends.
+    let little = client.within(Bounds {
+        held_bytes: 5 << 20,
+        ..Bounds::DEFAULT
+    });
+    little.data(&copies(3), NONE).await;
+    let (code, message) = little.error(&copies(8), NONE).await;
+    assert_eq!(code, "UNAVAILABLE");
+    assert!(message.contains("would hold more than"), "{message}");
+    little.data(&copies(3), NONE).await;
     let small = client.within(Bounds {
         response_bytes: 100_000,
         ..Bounds::DEFAULT

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use phyllo::database::LogSize;
-use phyllo::key::{ChangeLogPart, ChangeLogRange};
+use phyllo::key::{ChangeLogPart, ChangeLogRange, ChangesDecoder};
 use phyllo::limits::{CHANGE_SHARDS, CHANGES_EXPIRED_AT_ONCE};
 use serde_json::json;
 use tokio::time::sleep;
@@ -14,6 +14,7 @@ cases!(
     async [
         the_measured_bytes_are_those_of_the_pairs,
         expired_entries_are_not_measured,
+        entries_of_a_wrong_clock_expire_with_later_ones,
         the_log_is_empty_after_it_was_off,
     ]
 );
@@ -136,6 +137,65 @@ async fn expired_entries_are_not_measured() {
     client.insert("4", "0").await;
     assert!(measured(&client, &mut size).await > 0);
     assert_eq!(client.check().await, []);
+}
+
+/// Adds 35 years to the times of all entries, as if the clock had been wrong.
+async fn write_with_a_wrong_clock(client: &Client) {
+    let transaction = client.database.store().begin().await.expect("it serves");
+    for shard in 0..CHANGE_SHARDS {
+        let headers = ChangeLogRange::new(ChangeLogPart::Headers, shard);
+        let pairs = all_pairs(&*transaction, headers.begin(), &headers.end()).await;
+        for (key, header) in pairs.iter() {
+            let time = ChangesDecoder::time(header).expect("a time");
+            let mut ahead = header.to_vec();
+            // The type of the number, then its six bytes.
+            ahead[1] += 1;
+            assert_eq!(ChangesDecoder::time(&ahead), Some(time + (1 << 40)));
+            transaction.set(key, &ahead);
+        }
+    }
+    transaction.commit().await.expect("a commit");
+}
+
+async fn entries_of_a_wrong_clock_expire_with_later_ones() {
+    let (client, mut size) = logging().await;
+    client.keep_changes(Duration::from_secs(1)).await;
+    // Some cases have more such entries than one transaction removes.
+    let many = if client.database.store().is_exclusive() {
+        CHANGES_EXPIRED_AT_ONCE + 100
+    } else {
+        40
+    };
+    for count in [1, many] {
+        client.insert("1", "0").await;
+        for _ in 1..count {
+            client
+                .mutate("incrementDocument(id: 1, by: 1) { version }")
+                .await;
+        }
+        write_with_a_wrong_clock(&client).await;
+        sleep(Duration::from_millis(1_100)).await;
+        let expire = async |size: &mut LogSize| {
+            let expired = client.database.expire_changes(size).await;
+            expired.expect("it can be written");
+        };
+        expire(&mut size).await;
+        assert!(
+            measured(&client, &mut size).await > 0,
+            "none is known to have expired"
+        );
+        client.mutate("deleteDocument(id: 1) { deleted }").await;
+        for shard in 0..CHANGE_SHARDS {
+            // On a cluster, each shard has entries of its own.
+            client.insert(&format!("{count}-{shard}"), "0").await;
+        }
+        sleep(Duration::from_millis(1_100)).await;
+        expire(&mut size).await;
+        if client.database.store().is_exclusive() {
+            assert_eq!(measured(&client, &mut size).await, 0);
+        }
+        assert_eq!(client.check().await, []);
+    }
 }
 
 async fn the_log_is_empty_after_it_was_off() {

@@ -12,6 +12,7 @@ cases!(
         invalid_arguments_are_found_before_a_search_begins,
         equal_fields_read_once,
         what_was_read_as_a_whole_is_not_read_again,
+        parts_that_a_mutation_selects_are_read_once,
     ]
 );
 
@@ -195,4 +196,32 @@ async fn what_was_read_as_a_whole_is_not_read_again() {
         expected["data"]["document"]["value"] = found["data"]["document"]["value"].clone();
         assert_eq!(found, expected, "{fields}");
     }
+}
+
+async fn parts_that_a_mutation_selects_are_read_once() {
+    let client = client().await;
+    let members: serde_json::Map<_, _> =
+        (0..60).map(|at| (format!("m{at}"), json!([at]))).collect();
+    client
+        .insert("1", json!({"o": members, "list": [1, [2]]}))
+        .await;
+    let test = |fields: &str| {
+        format!("mutation {{ testDocument(id: 1, matches: {{}}) {{ value {fields} }} }}")
+    };
+    let (_, one) = client.cost(&test(""), NONE).await;
+    let parts = "a: value(path: \"/list\") b: subdocument(path: \"/o\") { kind length children(last: 2) { \
+                 nodes { path value } } } select(query: \"$.list[*]\") { value } length";
+    let (data, several) = client.cost(&test(parts), NONE).await;
+    assert_eq!(several, one, "{data}");
+    // A change in the same operation is seen, and its version is that of the commit.
+    let query = "mutation { replaceDocument(id: 1, path: \"/list\", document: [3]) { version \
+                 children { nodes { version value } } }
+                 testDocument(id: 1, matches: {}) { version value(path: \"/list\") length } }";
+    let data = client.data(query, NONE).await;
+    let version = &data["replaceDocument"]["version"];
+    assert!(version.is_string(), "{data}");
+    let tested = json!({"version": version, "value": [3], "length": 2});
+    assert_eq!(data["testDocument"], tested);
+    let list = json!({"version": version, "value": [3]});
+    assert_eq!(data["replaceDocument"]["children"]["nodes"][0], list);
 }

@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::history::Histories;
 use super::read::Start;
 use super::settings::ChangeSettings;
 use crate::error::{Error, Result};
@@ -12,7 +13,7 @@ use crate::store::Read;
 /// unless the position is after the whole commit, the number of the change in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct ChangeCursor {
-    /// The history of the store.
+    /// The history to which the version of the position belongs.
     pub history: String,
     /// The position.
     pub position: ChangePosition,
@@ -37,9 +38,10 @@ pub async fn changes_cursor(read: &dyn Read) -> Result<Option<ChangeCursor>> {
     let Some(settings) = settings.filter(ChangeSettings::is_on) else {
         return Ok(None);
     };
+    let version = read.version().await?;
     Ok(Some(ChangeCursor {
-        history: settings.history,
-        position: ChangePosition::after(read.version().await?),
+        history: Histories::of(settings, read).name(version),
+        position: ChangePosition::after(version),
     }))
 }
 

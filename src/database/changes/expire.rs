@@ -1,4 +1,8 @@
 //! Removes entries that are older than the retention of the store.
+//!
+//! The time of an entry is that of the clock of the process that wrote it, which can be wrong. An entry
+//! whose time is in the future expires with the first later one that has expired. Without that rule, it
+//! would keep all later ones until its time has come.
 
 use std::time::Duration;
 
@@ -75,8 +79,8 @@ async fn expired(
     shard: u8,
     retention: Duration,
 ) -> Result<Option<ExpiredEntries>> {
-    let oldest = u64::try_from(retention.as_millis()).unwrap_or(u64::MAX);
-    let oldest = now().saturating_sub(oldest);
+    let retention = u64::try_from(retention.as_millis()).unwrap_or(u64::MAX);
+    let clock = ExpiryClock::with(retention);
     let range = ChangeLogRange::new(ChangeLogPart::Headers, shard);
     let end = range.end();
     let portion = RangeRead::new(range.begin(), &end).at_most(CHANGES_EXPIRED_AT_ONCE);
@@ -84,9 +88,14 @@ async fn expired(
     let mut more = batch.more || batch.pairs.len() >= CHANGES_EXPIRED_AT_ONCE;
     let mut entries = EntryBytes::of(shard);
     let mut last = None;
+    let mut expired_later = None;
     for (key, header) in batch.pairs.iter() {
-        let time = ChangesDecoder::time(header);
-        if time.is_some_and(|time| time >= oldest) {
+        let version = range.parse(key).map(|(version, _)| version);
+        if clock.is_ahead(header) && expired_later.is_none() {
+            expired_later = Some(expired_after(read, &range, version, clock).await?);
+        }
+        let with_later = version.is_some_and(|version| Some(version) <= expired_later.flatten());
+        if !with_later && !clock.has_expired(header) {
             more = false;
             break;
         }
@@ -109,4 +118,65 @@ async fn expired(
         entries,
         more,
     }))
+}
+
+/// The clock of this process when entries are removed, in milliseconds since 1970.
+#[derive(Clone, Copy)]
+struct ExpiryClock {
+    now: u64,
+    /// Earlier entries have expired.
+    oldest: u64,
+}
+
+impl ExpiryClock {
+    fn with(retention: u64) -> Self {
+        let now = now();
+        Self {
+            now,
+            oldest: now.saturating_sub(retention),
+        }
+    }
+
+    /// Whether the time of a header has expired. A malformed header has.
+    fn has_expired(self, header: &[u8]) -> bool {
+        ChangesDecoder::time(header).is_none_or(|time| time < self.oldest)
+    }
+
+    /// Whether the time of a header is in the future.
+    fn is_ahead(self, header: &[u8]) -> bool {
+        ChangesDecoder::time(header).is_some_and(|time| time > self.now)
+    }
+}
+
+/// The first commit after those from `begin` on whose times are in the future, if it has expired. It is
+/// found with one read for each halving of the log, however many commits there are.
+async fn expired_after(
+    read: &dyn Read,
+    range: &ChangeLogRange,
+    begin: Option<Version>,
+    clock: ExpiryClock,
+) -> Result<Option<Version>> {
+    let Some(begin) = begin else {
+        return Ok(None);
+    };
+    let end = range.end();
+    let mut ahead = begin.commit_number();
+    let mut later = read.version().await?.commit_number() + 1;
+    let mut expired = None;
+    while ahead + 1 < later {
+        let middle = ahead.midpoint(later);
+        let first = range.from(Version::first_of_number(middle));
+        let batch = read.range(RangeRead::new(&first, &end).at_most(1)).await?;
+        let found = batch.pairs.iter().next();
+        let found = found.and_then(|(key, header)| Some((range.parse(key)?.0, header)));
+        match found {
+            Some((version, header)) if clock.is_ahead(header) => ahead = version.commit_number(),
+            Some((version, header)) => {
+                expired = clock.has_expired(header).then_some(version);
+                later = middle;
+            }
+            None => later = middle,
+        }
+    }
+    Ok(expired)
 }

@@ -25,6 +25,7 @@ use self::signal::Signal;
 pub use self::tail::ChangesObserver;
 use self::tail::FeedParts;
 use super::cursor::{ChangeCursor, ChangePosition};
+use super::history::Histories;
 use super::interest::Interest;
 use super::read::{LoggedCommit, Start};
 use super::settings::{ChangeSettings, horizon_of};
@@ -66,7 +67,7 @@ pub struct ChangeFollower {
     feed: ChangeFeed,
     number: u64,
     interest: Interest,
-    history: String,
+    histories: Histories,
     position: ChangePosition,
     signal: Arc<Signal>,
     /// Commits that were taken but not yet returned in full.
@@ -112,8 +113,9 @@ impl ChangeFeed {
         let settings = ChangeSettings::read(&*snapshot).await?;
         let settings = settings.filter(ChangeSettings::is_on);
         let settings = settings.ok_or_else(log_is_off)?;
+        let histories = Histories::of(settings, &*snapshot);
         if let FollowFrom::Cursor(after) = &from {
-            if after.history != settings.history {
+            if after.history != histories.name(after.position.version) {
                 return Err(other_history());
             }
             if after.position.version > snapshot.version().await? {
@@ -126,7 +128,7 @@ impl ChangeFeed {
             feed: self.clone(),
             number,
             interest,
-            history: settings.history,
+            histories,
             position: ChangePosition::after(Version([0; 10])),
             signal,
             taken: TakenCommits::default(),
@@ -241,7 +243,7 @@ impl ChangeFollower {
                         self.patches.of(&commit, taken, number, &self.interest)
                     },
                     cursor: ChangeCursor {
-                        history: self.history.clone(),
+                        history: self.histories.name(self.position.version),
                         position: self.position,
                     },
                     commit,

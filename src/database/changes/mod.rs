@@ -24,6 +24,7 @@
 pub(crate) mod cursor;
 pub(crate) mod expire;
 pub(crate) mod feed;
+pub(crate) mod history;
 pub(crate) mod interest;
 pub(crate) mod read;
 pub(crate) mod record;

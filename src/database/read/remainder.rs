@@ -358,7 +358,7 @@ mod tests {
         };
         let mut out = Vec::new();
         let budget = Budget::of_background();
-        let written = remainder.write_json(&mut out, budget.part_text()).await;
+        let written = remainder.write_json(&mut out, budget.response_text()).await;
         written.expect("well-formed");
         String::from_utf8(out).expect("UTF-8")
     }

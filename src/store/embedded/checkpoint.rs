@@ -16,7 +16,7 @@
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use redb::{Durability, WriteTransaction};
 use tokio::runtime::Runtime;
@@ -189,7 +189,7 @@ impl Committer {
     /// Makes a checkpoint of the frozen changes, or if there are none, of all commits.
     async fn checkpoint(&self, woken: &Notify) -> Result<()> {
         let begun = Instant::now();
-        let stalled = self.frozen(woken).await?;
+        self.frozen(woken).await?;
         let mut tables = self.table_writer().await;
         // A large transaction may have written all commits meanwhile.
         if !self.group().is_frozen() {
@@ -200,30 +200,25 @@ impl Committer {
         let took = begun.elapsed();
         tracing::debug!("checkpoint in {took:?}");
         if let Some(observer) = self.observer.get() {
-            observer.checkpointed(took, stalled);
+            observer.checkpointed(took);
         }
         Ok(())
     }
 
-    /// Waits until changes are frozen: by a writer, which wakes this thread, or here. Returns the time
-    /// for which this thread held the write lock.
-    async fn frozen(&self, woken: &Notify) -> Result<Duration> {
+    /// Waits until changes are frozen: by a writer, which wakes this thread, or here.
+    async fn frozen(&self, woken: &Notify) -> Result<()> {
         while !self.group().is_frozen() {
             tokio::select! {
-                writer = self.writer() => {
-                    let locked = Instant::now();
+                _writer = self.writer() => {
                     self.progress.check()?;
                     let mut group = self.group();
                     let place = log_place(group.log.as_deref());
                     group.freeze(place);
-                    drop(group);
-                    drop(writer);
-                    return Ok(locked.elapsed());
                 }
                 () = woken.notified() => {}
             }
         }
-        Ok(Duration::ZERO)
+        Ok(())
     }
 
     /// Writes the frozen changes to redb and makes them durable.
@@ -276,6 +271,7 @@ impl Committer {
         } else {
             drop(engine);
         }
+        self.session.record(&transaction).map_err(fault)?;
         transaction.commit().map_err(fault)
     }
 

@@ -40,8 +40,8 @@ use tokio::sync::watch;
 
 use self::tables::{fault, pairs, portions};
 use super::{
-    Backup, Batch, EngineObserver, MultiRange, RangeRead, Read, SnapshotCache, Store, StoreLimits,
-    Transaction,
+    Backup, Batch, EngineObserver, MultiRange, RangeRead, Read, Sessions, SnapshotCache, Store,
+    StoreLimits, Transaction,
 };
 use crate::budget::block_thread;
 use crate::error::{Error, Result};
@@ -208,5 +208,9 @@ impl Read for Published {
 
     fn cache(&self) -> Option<&SnapshotCache> {
         Some(&self.cache)
+    }
+
+    fn sessions(&self) -> Option<&Sessions> {
+        Some(&self.sessions)
     }
 }

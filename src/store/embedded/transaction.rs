@@ -16,8 +16,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::key::Version;
 use crate::limits::{CLEARED_PAIRS_AT_ONCE, WRITTEN_BYTES_AT_ONCE};
 use crate::store::{
-    Attachments, Batch, CommitError, MultiRange, PendingStamps, RangeRead, Read, Transaction,
-    key_after,
+    Attachments, Batch, CommitError, MultiRange, PendingStamps, RangeRead, Read, Sessions, Transaction,
+    WriteWait, key_after,
 };
 
 pub(super) struct EmbeddedTransaction {
@@ -159,7 +159,9 @@ impl EmbeddedTransaction {
         if self.is_applied()? {
             return Ok(());
         }
-        let tables = self.committer.table_writer().await;
+        let committer = &self.committer;
+        let tables = committer.waits(WriteWait::Checkpoint, committer.table_writer());
+        let tables = tables.await;
         self.committer.progress.check()?;
         // It writes the changes of other transactions, too.
         let begun = block_thread(|| TableTransaction::begin(&self.committer, tables));
@@ -282,6 +284,16 @@ impl EmbeddedTransaction {
         Ok(())
     }
 
+    /// Waits until the commits up to this one are synced.
+    async fn synced(&self, commit: u64) -> Result<()> {
+        let progress = &self.committer.progress;
+        if progress.is_synced(commit) {
+            return Ok(());
+        }
+        let synced = progress.reaches(commit);
+        self.committer.waits(WriteWait::Sync, synced).await
+    }
+
     /// The versionstamp of this transaction's commit.
     fn stamp(&self) -> [u8; 10] {
         version(self.base + 1).0
@@ -290,6 +302,10 @@ impl EmbeddedTransaction {
 
 #[async_trait]
 impl Read for EmbeddedTransaction {
+    fn sessions(&self) -> Option<&Sessions> {
+        Some(&self.committer.sessions)
+    }
+
     async fn version(&self) -> Result<Version> {
         Ok(version(self.base))
     }
@@ -448,18 +464,18 @@ impl Transaction for EmbeddedTransaction {
             self.commit_unsynced()
         };
         let Some(number) = committed? else {
-            self.committer.progress.reaches(self.base).await?;
+            self.synced(self.base).await?;
             return Ok(version(self.base));
         };
         // After a failed sync the files may have the commit or not.
-        let synced = self.committer.progress.reaches(number).await;
+        let synced = self.synced(number).await;
         synced.map_err(CommitError::Unknown)?;
         Ok(version(number))
     }
 
     async fn abort(&self) -> Result<()> {
         drop(self.lock().take());
-        self.committer.progress.reaches(self.base).await
+        self.synced(self.base).await
     }
 }
 

@@ -9,10 +9,12 @@ use prometheus_client::encoding::text::encode;
 use prometheus_client::metrics::counter::Counter;
 use prometheus_client::metrics::gauge::Gauge;
 
-use super::registered::{ByType, Registered, RequestLabels, ResponseLabels, TYPES, TransportLabel};
+use super::registered::{
+    ByType, Registered, RequestLabels, ResponseLabels, TYPES, TransportLabel, WaitLabel,
+};
 use crate::database::ChangesObserver;
 use crate::graphql::RequestStats;
-use crate::store::EngineObserver;
+use crate::store::{EngineObserver, WriteWait};
 
 /// The content type of `/metrics`.
 pub(crate) const CONTENT_TYPE: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
@@ -145,9 +147,21 @@ impl EngineObserver for Metrics {
         self.0.engine.log_written.inc_by(bytes);
     }
 
-    fn checkpointed(&self, took: Duration, stalled: Duration) {
+    fn checkpointed(&self, took: Duration) {
         self.0.engine.checkpoints.observe(took.as_secs_f64());
-        self.0.engine.stalls.observe(stalled.as_secs_f64());
+    }
+
+    fn waited(&self, place: WriteWait, time: Duration) {
+        let place = match place {
+            WriteWait::Pace => "pace",
+            WriteWait::Lock => "lock",
+            WriteWait::Memory => "memory",
+            WriteWait::Log => "log",
+            WriteWait::Checkpoint => "checkpoint",
+            WriteWait::Sync => "sync",
+        };
+        let waits = self.0.engine.waits.get_or_create(&WaitLabel { place });
+        waits.observe(time.as_secs_f64());
     }
 
     fn log_resized(&self, bytes: u64) {

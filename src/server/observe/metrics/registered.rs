@@ -54,7 +54,7 @@ pub(crate) struct EngineMetrics {
     pub(crate) log_written: Counter,
     pub(crate) syncs: Histogram,
     pub(crate) checkpoints: Histogram,
-    pub(crate) stalls: Histogram,
+    pub(crate) waits: Family<WaitLabel, Histogram>,
 }
 
 /// The types of requests. `none` stands for requests that have no operation.
@@ -106,6 +106,11 @@ pub(crate) struct ResponseLabels {
 #[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
 pub(crate) struct TransportLabel {
     pub(crate) transport: &'static str,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Hash, EncodeLabelSet)]
+pub(crate) struct WaitLabel {
+    pub(crate) place: &'static str,
 }
 
 impl Registered {
@@ -205,8 +210,11 @@ fn register_store(registry: &mut Registry) -> [Counter; STORE_OPERATIONS.len()] 
 
 impl EngineMetrics {
     fn register(registry: &mut Registry) -> Self {
+        let waits = Family::new_with_constructor(engine_seconds as fn() -> Histogram);
+        let help = "Time for which a write transaction waited, by what it waited for";
+        registry.register("write_wait_seconds", help, waits.clone());
         let mut seconds = |name, help| {
-            let histogram = Histogram::new(exponential_buckets(0.000_1, 2.5, 14));
+            let histogram = engine_seconds();
             registry.register(name, help, histogram.clone());
             histogram
         };
@@ -219,10 +227,7 @@ impl EngineMetrics {
                 "checkpoint_seconds",
                 "Time of a checkpoint, which frees a part of the write-ahead log",
             ),
-            stalls: seconds(
-                "checkpoint_stall_seconds",
-                "Time for which write transactions waited for a checkpoint",
-            ),
+            waits,
             log_bytes: register(
                 registry,
                 "log_bytes",
@@ -235,6 +240,11 @@ impl EngineMetrics {
             ),
         }
     }
+}
+
+/// A histogram of 0.1 ms to 15 s.
+fn engine_seconds() -> Histogram {
+    Histogram::new(exponential_buckets(0.000_1, 2.5, 14))
 }
 
 impl ChangesMetrics {

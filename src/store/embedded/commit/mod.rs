@@ -34,6 +34,7 @@
 //! A task that holds the write lock may wait for the [`TableWriter`], but not the other way around.
 
 pub(super) mod group;
+mod pace;
 mod progress;
 mod room;
 
@@ -43,7 +44,7 @@ use std::sync::atomic::AtomicBool;
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
 use redb::{Database, ReadOnlyTable};
@@ -51,18 +52,20 @@ use tokio::runtime::Runtime;
 use tokio::sync::{Mutex as AsyncMutex, Notify, OwnedMutexGuard, watch};
 
 use self::group::CommitGroup;
+use self::pace::NextBegin;
 pub(super) use self::progress::Progress;
 use super::EmbeddedOptions;
 use super::background::{BackgroundThread, lock};
 use super::deferred_file::DeferredFile;
 use super::log::StoreLog;
 use super::open::Opened;
+use super::open::sessions::{CurrentSession, sessions};
 use super::tables::pairs::Tables;
 use super::tables::view::{Base, View};
 use super::tables::writes::Clearing;
 use super::tables::{Bytes, fault};
 use crate::error::Result;
-use crate::store::{EngineObserver, SnapshotCache};
+use crate::store::{EngineObserver, Sessions, SnapshotCache};
 
 /// After this time without a commit, a checkpoint is made, so that reads need no overlay, and the
 /// next opening has nothing to replay.
@@ -73,14 +76,16 @@ pub(super) struct Published {
     view: View,
     pub(super) progress: Progress,
     pub(super) cache: SnapshotCache,
+    pub(super) sessions: Sessions,
 }
 
 impl Published {
     /// A view that is synced.
-    pub(super) fn new(view: View, progress: Progress) -> Self {
+    pub(super) fn new(view: View, progress: Progress, sessions: Sessions) -> Self {
         Self {
             view,
             progress,
+            sessions,
             cache: SnapshotCache::default(),
         }
     }
@@ -128,6 +133,10 @@ pub(super) struct Committer {
     /// failed or is closed.
     pub(super) freed: Notify,
     group: Mutex<CommitGroup>,
+    /// Whether writers are delayed.
+    is_paced: AtomicBool,
+    /// When the next delayed writer begins. Locked by the first one that waits.
+    next_begin: AsyncMutex<NextBegin>,
     pub(super) log: Option<StoreLog>,
     pub(super) progress: Progress,
     wake: Mutex<Option<Sender<()>>>,
@@ -141,6 +150,9 @@ pub(super) struct Committer {
     pub(super) file: Option<DeferredFile>,
     /// Whether the files of the log that was recovered are still there, because the disk was full.
     pub(super) has_recovered_log: AtomicBool,
+    pub(super) session: CurrentSession,
+    /// All sessions of the store, with that of this process.
+    pub(super) sessions: Sessions,
     pub(super) options: EmbeddedOptions,
     pub(super) observer: OnceLock<Arc<dyn EngineObserver>>,
 }
@@ -160,7 +172,9 @@ impl Committer {
         let (wake, woken) = channel();
         let base = Arc::new(Base::open(&database, last_commit)?);
         let view = View::new(base.clone());
-        let published = Published::new(view.clone(), progress.clone());
+        let session = CurrentSession::after(last_commit);
+        let sessions = sessions(&database, Some(&session)).map_err(fault)?;
+        let published = Published::new(view.clone(), progress.clone(), sessions.clone());
         let table_writer = TableWriter {
             has_tombstones: base.has_tombstones(),
         };
@@ -175,6 +189,8 @@ impl Committer {
             table_writer: Arc::new(AsyncMutex::new(table_writer)),
             freed: Notify::new(),
             group: Mutex::new(CommitGroup::new(view)),
+            is_paced: AtomicBool::new(false),
+            next_begin: AsyncMutex::new(NextBegin::new(Instant::now())),
             log,
             progress,
             wake: Mutex::new(Some(wake)),
@@ -185,6 +201,8 @@ impl Committer {
             database,
             file,
             has_recovered_log: AtomicBool::new(has_recovered_log),
+            session,
+            sessions,
             options,
             observer: OnceLock::new(),
         });
@@ -364,7 +382,11 @@ impl Committer {
     /// Replaces the base of all views by one that was just written.
     pub(super) fn adopt(&self, base: Base) {
         let base = Arc::new(base);
-        self.group().rebase(&base);
+        {
+            let mut group = self.group();
+            group.rebase(&base);
+            self.set_paced(&group);
+        }
         {
             let mut latest = lock(&self.publishing);
             let mut view = self.published.load().view.clone();
@@ -379,7 +401,7 @@ impl Committer {
     /// The caller has locked `publishing`.
     fn store_published(&self, view: View) {
         let last_commit = view.last_commit;
-        let published = Published::new(view, self.progress.clone());
+        let published = Published::new(view, self.progress.clone(), self.sessions.clone());
         self.published.store(Arc::new(published));
         self.published_commits.send_replace(last_commit);
     }

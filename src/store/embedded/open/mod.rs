@@ -5,6 +5,7 @@ mod check_files;
 mod pages;
 pub(super) mod read_only;
 pub(super) mod salvage;
+pub(super) mod sessions;
 
 use std::cell::RefCell;
 use std::fs::{self, File};

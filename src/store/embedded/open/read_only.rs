@@ -16,6 +16,7 @@ use super::super::deferred_file::DeferredFile;
 use super::super::log::{LogDirectory, LogFiles, Recovery, check_ended, error_of};
 use super::super::tables::view::{Base, View};
 use super::super::{EmbeddedOptions, files};
+use super::sessions::sessions;
 use super::{FILE_NAME, PreparedFile, attempt, existing, prepare};
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::{Backup, Read, Store, StoreLimits, Transaction};
@@ -58,14 +59,17 @@ impl EmbeddedReader {
     }
 
     /// A reader of a database whose last commit has this number.
-    pub(in crate::store::embedded) fn of(
-        database: Database,
-        last_commit: u64,
-    ) -> Result<Self, redb::Error> {
+    pub(crate) fn of(database: Database, last_commit: u64) -> Result<Self, redb::Error> {
         let base = Base::open(&database, last_commit).map_err(|error| unreadable(&error))?;
-        let view = View::new(Arc::new(base));
+        Self::with(View::new(Arc::new(base)), database)
+    }
+
+    fn with(view: View, database: Database) -> Result<Self, redb::Error> {
+        let last_commit = view.last_commit;
+        let sessions = sessions(&database, None)?;
+        let published = Published::new(view, Progress::new(last_commit), sessions);
         Ok(Self {
-            published: Arc::new(Published::new(view, Progress::new(last_commit))),
+            published: Arc::new(published),
             commits: watch::Sender::new(last_commit),
             _database: database,
         })
@@ -91,12 +95,7 @@ impl EmbeddedReader {
         // redb also writes when it closes a file.
         file.block();
         let view = recovered(&prepared, log)?;
-        let last_commit = view.last_commit;
-        Ok(Self {
-            published: Arc::new(Published::new(view, Progress::new(last_commit))),
-            commits: watch::Sender::new(last_commit),
-            _database: prepared.database,
-        })
+        Self::with(view, prepared.database)
     }
 }
 

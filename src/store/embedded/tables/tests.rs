@@ -230,3 +230,31 @@ fn a_transaction_deletes_a_bounded_number_of_pairs_and_covers_the_rest() {
     let left = super::pairs::keys(visible.tables(), b"", b"\xff", 10).expect("read");
     assert!(left.is_some_and(|left| left.len() == 6 && left[0] > first));
 }
+
+/// Each range is too large to be deleted. Together they have many more pairs than may be read.
+#[test]
+fn a_transaction_counts_a_bounded_number_of_pairs() {
+    use redb::ReadableDatabase;
+
+    use super::writes::{Clearing, WriteTables};
+    use crate::limits::{DELETED_PAIRS_MAX, DELETED_PAIRS_PART};
+
+    let large = DELETED_PAIRS_MAX / DELETED_PAIRS_PART + 1;
+    let mut writes = WriteList::default();
+    for number in 0..large {
+        writes.push(&key(number), WriteKind::Set(b""));
+    }
+    let database = database(&mut writes);
+    let transaction = database.begin_write().expect("begun");
+    let tables = WriteTables::open(&transaction, false, Clearing::new(true));
+    let mut tables = tables.expect("opened");
+    let mut counted = Vec::new();
+    for _ in 0..1000 {
+        let left = tables.clearing().pairs_left;
+        tables.clear(&key(0), &key(large)).expect("cleared");
+        counted.push(left.unwrap_or(0) - tables.clearing().pairs_left.unwrap_or(0));
+    }
+    assert_eq!(counted[0], large);
+    assert!(counted.iter().sum::<usize>() <= DELETED_PAIRS_MAX);
+    assert!(counted[999] <= 1, "{counted:?}");
+}

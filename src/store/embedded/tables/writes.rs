@@ -20,12 +20,12 @@ pub(crate) struct WriteTables<'t> {
 }
 
 /// How a transaction of redb clears ranges: by deleting their pairs, or by tombstones once it has
-/// deleted many.
+/// read many of them.
 #[derive(Clone, Copy)]
 pub(crate) struct Clearing {
-    /// The number of pairs that it may still delete. `None` if the store may have no tombstones,
-    /// because of its format.
-    pairs_left: Option<usize>,
+    /// The number of pairs that it may still read, and then delete. `None` if the store may have no
+    /// tombstones, because of its format.
+    pub(super) pairs_left: Option<usize>,
 }
 
 impl Clearing {
@@ -116,10 +116,11 @@ impl<'t> WriteTables<'t> {
         };
         let pairs_max = left / DELETED_PAIRS_PART;
         let pairs = self.count(begin, end, pairs_max + 1)?;
+        // Pairs that were counted in vain have taken time, too.
+        self.clearing.pairs_left = Some(left.saturating_sub(pairs));
         if pairs > pairs_max {
             return self.cover(begin, end);
         }
-        self.clearing.pairs_left = Some(left - pairs);
         if pairs > 0 {
             self.delete(begin, end)?;
         }
