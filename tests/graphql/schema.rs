@@ -54,6 +54,21 @@ async fn a_source_that_is_no_schema_replaces_nothing() {
     }
 }
 
+#[tokio::test]
+async fn a_field_that_no_plan_reads_is_an_internal_error() {
+    let client = client().await;
+    let source = SchemaSource::of(SchemaScope::Full)
+        .extended("extend type Query { people: Int }")
+        .expect("definitions");
+    client.graphql.replace_schema(&source).expect("a schema");
+    assert_eq!(code(&client.ask("{ people }", NONE).await), "INTERNAL");
+    let name = r#"{ __type(name: "Query") { fields { name } } }"#;
+    let fields = client.data(name, NONE).await["__type"]["fields"].take();
+    let fields = fields.as_array().expect("a list");
+    assert_eq!(fields.last(), Some(&json!({"name": "people"})));
+    client.assert_serves().await;
+}
+
 #[tokio::test(flavor = "multi_thread", worker_threads = 4)]
 async fn each_request_uses_one_schema_while_schemas_are_replaced() {
     const REPLACEMENTS: usize = 40;

@@ -32,6 +32,8 @@ pub(crate) struct PlannedField {
     /// The conditions of earlier occurrences of the field in the selection. If one of them is included,
     /// the field is there.
     pub(crate) earlier: Vec<Vec<FieldCondition>>,
+    /// Whether the field can be null, so that its error makes only the field null.
+    pub(crate) nullable: bool,
     pub(crate) field: Field,
 }
 
@@ -141,27 +143,6 @@ pub(crate) enum PageField {
     TotalCountReason,
     /// `DocumentAggregation.groupCount`
     GroupCount,
-}
-
-impl Field {
-    /// Whether the field can be null, so that its error makes only the field null.
-    pub(crate) fn is_nullable(&self) -> bool {
-        matches!(
-            self,
-            Self::Document { .. }
-                | Self::NodeById(..)
-                | Self::ChangesCursor
-                | Self::Version
-                | Self::Value(_)
-                | Self::Pick(_)
-                | Self::Omit(_)
-                | Self::Subdocument(..)
-                | Self::Length
-                | Self::OfValues(..)
-                | Self::DocumentNow(_)
-                | Self::Patch
-        )
-    }
 }
 
 /// An aggregate of the values of a group.

@@ -57,17 +57,6 @@ impl Of {
             Self::Change => ("DocumentChange", "\"DocumentChange\""),
         }
     }
-
-    /// Whether a fragment on the type `ty` applies.
-    pub(super) fn is(self, ty: &str) -> bool {
-        let (own, _) = self.names();
-        ty == own
-            || match self {
-                Self::Document => matches!(ty, "Node" | "_Entity"),
-                Self::Subdocument => ty == "Node",
-                _ => false,
-            }
-    }
 }
 
 /// The function that a field of `Mutation` calls, and the type of its result. None for a scalar.

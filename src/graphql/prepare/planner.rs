@@ -6,7 +6,7 @@ use std::collections::HashMap;
 
 use async_graphql::parser::types::{
     ExecutableDocument, Field as RequestedField, OperationDefinition, OperationType,
-    Selection as Requested, SelectionSet,
+    Selection as Requested, SelectionSet, TypeCondition,
 };
 use async_graphql::{Name, Positioned};
 use async_graphql_value::Value as Input;
@@ -22,6 +22,7 @@ use crate::document::json::write_string;
 use crate::document::path::Path;
 use crate::error::{Error, Limit, Result};
 use crate::graphql::scalars::types::path_of;
+use crate::graphql::schema::built::types::Types;
 use crate::graphql::schema::entities::ENTITIES;
 use crate::limits::PLANNED_FIELDS_MAX;
 
@@ -29,10 +30,11 @@ impl Plan {
     /// Plans a valid operation. The root field of a subscription is one of a query.
     ///
     /// # Errors
-    /// `TOO_COMPLEX`: it has too many fields.
+    /// `TOO_COMPLEX`: it has too many fields. `INTERNAL`: the schema has a field that no plan reads.
     pub(crate) fn of(
         document: &ExecutableDocument,
         operation: &OperationDefinition,
+        types: &Types,
     ) -> Result<Self> {
         let of = match operation.ty {
             OperationType::Mutation => Of::Mutation,
@@ -40,14 +42,16 @@ impl Plan {
         };
         let planner = Planner {
             document,
+            types,
             fields: Cell::new(PLANNED_FIELDS_MAX),
             introspected: RefCell::default(),
         };
         let selected = [Source::of(&operation.selection_set.node)];
         let root = planner.selection(of, &selected);
+        let root = root.ok_or_else(|| planner.failure())?;
         let introspected = planner.introspected.into_inner();
         Ok(Self {
-            root: root.ok_or_else(too_many_fields)?,
+            root,
             introspection: Introspection::new(document, operation, introspected),
         })
     }
@@ -55,6 +59,7 @@ impl Plan {
 
 struct Planner<'d> {
     document: &'d ExecutableDocument,
+    types: &'d Types,
     /// The number of further fields that are allowed. A field with several occurrences under different
     /// conditions is planned for each of them.
     fields: Cell<usize>,
@@ -100,6 +105,28 @@ impl<'d> Occurrence<'d> {
 }
 
 impl<'d> Planner<'d> {
+    /// Why an operation has no plan.
+    fn failure(&self) -> Error {
+        if self.fields.get() == 0 {
+            return too_many_fields();
+        }
+        Error::internal("the schema has a field that no plan reads")
+    }
+
+    /// Whether a fragment with this condition applies to objects of the type.
+    fn applies(&self, condition: &TypeCondition, of: Of) -> bool {
+        self.types.applies(&condition.on.node, of.names().0)
+    }
+
+    /// Whether a field can be null. A subscription is planned as a query.
+    fn is_nullable(&self, of: Of, field: &Name) -> bool {
+        let mut ty = self.types.field_type(of.names().0, field);
+        if let Of::Query = of {
+            ty = ty.or_else(|| self.types.field_type("Subscription", field));
+        }
+        ty.is_some_and(|ty| ty.nullable)
+    }
+
     /// Plans the merged selection of an object. The recursion is bounded by the limit on the levels of
     /// the document.
     fn selection(&self, of: Of, sources: &[Source<'d>]) -> Option<Selection> {
@@ -146,7 +173,7 @@ impl<'d> Planner<'d> {
                 Requested::Field(field) => occurrences.push(Occurrence { conditions, field }),
                 Requested::InlineFragment(inline) => {
                     let ty = inline.node.type_condition.as_ref();
-                    if ty.is_none_or(|ty| of.is(&ty.node.on.node)) {
+                    if ty.is_none_or(|ty| self.applies(&ty.node, of)) {
                         let below = &inline.node.selection_set.node;
                         self.collect(of, below, &conditions, occurrences)?;
                     }
@@ -154,7 +181,7 @@ impl<'d> Planner<'d> {
                 Requested::FragmentSpread(spread) => {
                     let fragments = &self.document.fragments;
                     let fragment = &fragments.get(&spread.node.fragment_name.node)?.node;
-                    if of.is(&fragment.type_condition.node.on.node) {
+                    if self.applies(&fragment.type_condition.node, of) {
                         let below = &fragment.selection_set.node;
                         self.collect(of, below, &conditions, occurrences)?;
                     }
@@ -190,6 +217,7 @@ impl<'d> Planner<'d> {
             pos: requested.pos,
             conditions: occurrence.conditions.clone(),
             earlier,
+            nullable: self.is_nullable(of, &requested.node.name.node),
             field: self.field(of, &requested.node, &below)?,
         })
     }

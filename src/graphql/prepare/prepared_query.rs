@@ -75,12 +75,13 @@ impl PreparedQuery {
             }
         }
         let plans = document.operations.iter().map(|(name, operation)| {
-            let plan = Plan::of(&document, &operation.node)?;
+            let plan = Plan::of(&document, &operation.node, schema.types())?;
             Ok((name.cloned(), Arc::new(plan)))
         });
+        let plans = plans.collect::<Result<_>>()?;
         Ok(Self {
             schema,
-            plans: plans.collect::<Result<_>>()?,
+            plans,
             subscriptions,
             document: Arc::new(document),
         })

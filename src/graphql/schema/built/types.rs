@@ -40,8 +40,8 @@ pub(crate) struct Types {
     enums: HashMap<String, HashSet<Name>>,
     /// The object types.
     objects: HashSet<String>,
-    /// The interfaces and unions.
-    abstracts: HashSet<String>,
+    /// The object types of each interface and union.
+    abstracts: HashMap<String, HashSet<String>>,
     names: HashSet<String>,
     /// The maximum number of elements of each introspection list, and the cost of `_entities`.
     lists: HashMap<&'static str, usize>,
@@ -99,7 +99,7 @@ impl Types {
             inputs: Inputs::of(registry),
             enums: HashMap::new(),
             objects: HashSet::new(),
-            abstracts: HashSet::new(),
+            abstracts: HashMap::new(),
             names: registry.types.keys().cloned().collect(),
             lists: HashMap::from([(ENTITIES, ENTITIES_FIELDS)]),
             all: TypeLists::default(),
@@ -161,7 +161,13 @@ impl Types {
 
     /// Whether this is an interface or a union.
     pub(crate) fn is_abstract(&self, name: &str) -> bool {
-        self.abstracts.contains(name)
+        self.abstracts.contains_key(name)
+    }
+
+    /// Whether a fragment on the type `condition` applies to objects of the type `object`.
+    pub(crate) fn applies(&self, condition: &str, object: &str) -> bool {
+        let objects = self.abstracts.get(condition);
+        condition == object || objects.is_some_and(|objects| objects.contains(object))
     }
 
     /// Whether a field of this type has selections.
@@ -207,7 +213,8 @@ impl Types {
         match ty {
             MetaType::Object { .. } => _ = self.objects.insert(name.clone()),
             MetaType::Interface { possible_types, .. } | MetaType::Union { possible_types, .. } => {
-                self.abstracts.insert(name.clone());
+                let objects = possible_types.iter().cloned().collect();
+                self.abstracts.insert(name.clone(), objects);
                 self.hold("possibleTypes", possible_types.len());
             }
             MetaType::Enum { enum_values, .. } => {

@@ -333,7 +333,7 @@ impl<'p> Binder<'p> {
                 self.text(&selected.name[usize::from(first)..]);
                 let around = self.enter(PositionKind::Field(selected));
                 if let Err(error) = member(self, &selected.field) {
-                    self.fail(error, selected.field.is_nullable())?;
+                    self.fail(error, selected.nullable)?;
                 }
                 self.position = around;
                 first = false;
