@@ -2,12 +2,12 @@
 
 use std::sync::LazyLock;
 use std::thread;
-use std::time::Instant;
 
 use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
 
+use super::poll_clock::thread_time;
 use super::slice::{blocked, turn};
 use super::{Budget, Steps};
 use crate::error::{Error, Result};
@@ -73,9 +73,9 @@ pub fn block_thread<T>(work: impl FnOnce() -> T) -> T {
     let flavor = Handle::try_current().map(|runtime| runtime.runtime_flavor());
     match flavor {
         Ok(RuntimeFlavor::MultiThread) => {
-            let begun = Instant::now();
+            let begun = thread_time();
             let done = tokio::task::block_in_place(work);
-            blocked(begun.elapsed());
+            blocked(thread_time().saturating_sub(begun));
             done
         }
         _ => work(),

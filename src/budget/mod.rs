@@ -13,6 +13,7 @@
 mod compute;
 mod counters;
 mod kinds;
+mod poll_clock;
 mod pool;
 mod reservation;
 mod slice;
@@ -25,7 +26,7 @@ pub use compute::block_thread;
 pub use counters::Budget;
 pub use pool::{Pool, Share};
 pub use reservation::Reservation;
-pub use slice::{Sliced, longest_poll, pause, slice_is_over, turn};
+pub use slice::{Sliced, long_polls, longest_poll, pause, slice_is_over, turn};
 pub use steps::Steps;
 pub(crate) use waiting_client::WaitingClient;
 pub use written_text::WrittenText;

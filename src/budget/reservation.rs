@@ -52,9 +52,12 @@ impl Reservation {
     /// [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted): the reservation, or all
     /// requests together, would hold too much. The caller may retry with less data at a time.
     pub fn hold(&self, bytes: usize) -> Result<()> {
-        if self.share.take(bytes)? <= self.bytes_max {
-            return Ok(());
+        let taken = self.share.take(bytes);
+        if self.share.held() <= self.bytes_max {
+            return taken.map(|_| ());
         }
+        // Trying again later does not help a request that needs more than one request may have, so
+        // this error comes before that of the memory of all requests.
         self.full.store(true, Relaxed);
         Err(Error::exhausted(
             Resource::ReadBytes,

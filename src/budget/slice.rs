@@ -13,7 +13,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
-use crate::limits::SLICE_TIME;
+use super::poll_clock::thread_time;
+use crate::limits::{LONG_POLL_TIME, SLICE_TIME};
 
 thread_local! {
     /// When the slice of the task that this thread polls ends. `None` outside of [`Sliced`].
@@ -24,6 +25,9 @@ thread_local! {
 
 /// The longest poll of any task of the process, in nanoseconds.
 static LONGEST_POLL_NANOS: AtomicU64 = AtomicU64::new(0);
+
+/// The polls of all tasks of the process that took more than [`LONG_POLL_TIME`].
+static LONG_POLLS: AtomicU64 = AtomicU64::new(0);
 
 /// A task whose polls have a slice of time each.
 pub struct Sliced<F>(Pin<Box<F>>);
@@ -48,14 +52,15 @@ impl<F: Future> Future for Sliced<F> {
 
 /// One poll of a task. Restores the slice around it when it is dropped, also by a panic.
 struct Slice {
-    begun: Instant,
+    /// By the clock of the thread.
+    begun: Duration,
     around: (Option<Instant>, Duration),
 }
 
 impl Slice {
     fn begin() -> Self {
-        let begun = Instant::now();
-        let end = begun + SLICE_TIME;
+        let begun = thread_time();
+        let end = Instant::now() + SLICE_TIME;
         let around = (
             SLICE_END.replace(Some(end)),
             BLOCKED.replace(Duration::ZERO),
@@ -68,7 +73,11 @@ impl Drop for Slice {
     fn drop(&mut self) {
         SLICE_END.set(self.around.0);
         let blocked = BLOCKED.replace(self.around.1);
-        let polled = self.begun.elapsed().saturating_sub(blocked);
+        let polled = thread_time().saturating_sub(self.begun);
+        let polled = polled.saturating_sub(blocked);
+        if polled > LONG_POLL_TIME {
+            LONG_POLLS.fetch_add(1, Relaxed);
+        }
         let nanos = u64::try_from(polled.as_nanos()).unwrap_or(u64::MAX);
         if nanos > LONGEST_POLL_NANOS.load(Relaxed) {
             LONGEST_POLL_NANOS.fetch_max(nanos, Relaxed);
@@ -77,9 +86,16 @@ impl Drop for Slice {
 }
 
 /// The longest poll of any task of the process, without the time in which its thread was blocked
-/// and others served. It is wall time, so it includes time in which the thread had no processor.
+/// and others served. It is wall time, so it includes time in which the thread had no processor. In
+/// builds with debug assertions on Linux it is time of the processor.
 pub fn longest_poll() -> Duration {
     Duration::from_nanos(LONGEST_POLL_NANOS.load(Relaxed))
+}
+
+/// The number of polls of the tasks of the process that took more than [`LONG_POLL_TIME`], measured as
+/// [`longest_poll`].
+pub fn long_polls() -> u64 {
+    LONG_POLLS.load(Relaxed)
 }
 
 /// Adds time of this poll that others did not wait for.
@@ -173,8 +189,16 @@ mod tests {
         Sliced::new(async { blocked(Duration::from_secs(3_600)) }).await;
         assert_eq!(SLICE_END.take(), Some(around));
         assert_eq!(BLOCKED.get(), Duration::ZERO);
-        Sliced::new(async { std::thread::sleep(2 * SLICE_TIME) }).await;
-        assert!(longest_poll() >= 2 * SLICE_TIME, "{:?}", longest_poll());
+        let before = long_polls();
+        Sliced::new(async {
+            let begun = thread_time();
+            while thread_time().saturating_sub(begun) <= LONG_POLL_TIME {
+                std::hint::spin_loop();
+            }
+        })
+        .await;
+        assert!(longest_poll() > LONG_POLL_TIME, "{:?}", longest_poll());
+        assert!(long_polls() > before);
         assert!(longest_poll() < Duration::from_secs(3_600));
     }
 }

@@ -94,3 +94,19 @@ async fn the_deadline_ends_synchronous_work() {
     let error = budget.compute(endless).await.expect_err("the time is over");
     assert_eq!(error.kind(), ErrorKind::Exhausted(Resource::Time));
 }
+
+#[test]
+fn the_limit_of_one_request_comes_before_that_of_all_requests() {
+    const LARGE: usize = 1 << 20;
+    let pool = Pool::new(LARGE);
+    let budget = Budget::of_test_in(&pool, &Bounds::DEFAULT);
+    for (bytes_max, resource) in [(LARGE, Resource::ReadBytes), (8 * LARGE, Resource::Memory)] {
+        let reservation = budget.reserve_at_most(bytes_max);
+        reservation.hold(LARGE).expect("there is room");
+        let error = kind(reservation.hold(2 * LARGE));
+        assert_eq!(error, Some(ErrorKind::Exhausted(resource)));
+        assert_eq!(reservation.is_full(), resource == Resource::ReadBytes);
+        drop(reservation);
+        assert_eq!(pool.held(), 0);
+    }
+}

@@ -91,6 +91,10 @@ pub const STEPS_AT_A_TIME: u64 = 10_000;
 /// The time after which the parts of a task wait for its next poll. Parts ask between portions of
 /// work, which take about as long, so a poll takes about twice this time.
 pub const SLICE_TIME: Duration = Duration::from_micros(500);
+/// Polls of a task that take longer are counted (`phyllo_long_polls_total`). A build with debug
+/// assertions needs ten times as long for the same work.
+pub const LONG_POLL_TIME: Duration =
+    Duration::from_millis(if cfg!(debug_assertions) { 20 } else { 2 });
 /// Steps that synchronous work draws from its budget at a time.
 pub const STEPS_PER_DRAW: u64 = 1_024;
 /// Nodes in any intermediate node list of a JSONPath query.

@@ -1,7 +1,10 @@
 //! Hostile requests against a real server, and the bounds that hold while they run.
 //!
 //! `generated` sends random requests at their maxima for a minute; `subscribed` does the same with
-//! subscriptions; `unfinished` leaves connections in the middle of a request or a response; `findings` sends requests that once broke a bound. They start the server with the limits of [`limits`] and assert those of [`bounds`].
+//! subscriptions; `unfinished` leaves connections in the middle of a request or a response;
+//! `findings` sends requests that once broke a bound; `templates` has every field and argument of the
+//! schema at its maximum. They start the server with the limits of [`limits`] and assert those of
+//! [`bounds`].
 //! They are long tests, because they measure latencies; setting one of these variables runs them too.
 //!
 //! | variable | what it does |
@@ -24,6 +27,7 @@ mod server;
 #[path = "../skip/mod.rs"]
 mod skip;
 mod subscribed;
+mod templates;
 mod unfinished;
 mod watch;
 mod world;

@@ -51,7 +51,7 @@ const RETURNED_MAX: Duration = Duration::from_secs(10);
 const CODES: [&str; 4] = ["TIMEOUT", "TOO_COMPLEX", "TOO_LARGE", "UNAVAILABLE"];
 
 /// How often each kind of message was received: its type, and the codes in it.
-type Received = BTreeMap<String, usize>;
+pub(crate) type Received = BTreeMap<String, usize>;
 
 #[test]
 fn random_hostile_subscriptions_stay_within_all_bounds() {
@@ -221,10 +221,10 @@ fn follow(
 }
 
 /// A client of a WebSocket. Dropping it closes the connection without a word.
-struct Subscriber(WebSocket<TcpStream>);
+pub(crate) struct Subscriber(WebSocket<TcpStream>);
 
 impl Subscriber {
-    fn open(server: &Server) -> Self {
+    pub(crate) fn open(server: &Server) -> Self {
         let url = format!("ws://{}/graphql", server.address);
         let mut request = url.into_client_request().expect("a request");
         let protocol = "graphql-transport-ws".parse().expect("a value");
@@ -255,12 +255,12 @@ impl Subscriber {
     }
 
     /// Sends a message, unless the server has closed the connection.
-    fn send(&mut self, message: &Value) {
+    pub(crate) fn send(&mut self, message: &Value) {
         let _closed = self.0.send(Message::text(message.to_string()));
     }
 
     /// Counts the next message, if it arrives soon. Returns false if the connection has ended.
-    fn receive(&mut self, received: &mut Received) -> bool {
+    pub(crate) fn receive(&mut self, received: &mut Received) -> bool {
         let text = match self.0.read() {
             Ok(Message::Text(text)) => text,
             Ok(Message::Close(_)) => return false,

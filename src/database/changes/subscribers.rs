@@ -194,7 +194,9 @@ impl SubscriberWalk {
             turn().await;
             let subscribers = first(&mut range, VISITED_AT_ONCE);
             any |= !subscribers.is_empty();
-            subscribers.iter().for_each(|subscriber| visit(subscriber));
+            for subscriber in &subscribers {
+                visit(subscriber);
+            }
         }
         if any {
             self.visited.insert(begin);
@@ -227,8 +229,8 @@ mod tests {
         }
     }
 
-    fn integer(id: i64) -> Option<DocumentId> {
-        Some(DocumentId::Integer(id))
+    fn integer(id: i64) -> DocumentId {
+        DocumentId::Integer(id)
     }
 
     fn of(id: i64, path: &str) -> Interest {
@@ -293,14 +295,14 @@ mod tests {
         let (mut subscribers, counts) = subscribers(&interests);
         for change in [
             change(None, &[]),
-            change(integer(1), &[&[]]),
-            change(integer(1), &[&["a"]]),
-            change(integer(1), &[&["a", "b", "c"]]),
-            change(integer(1), &[&["b", "7", "x"]]),
-            change(integer(1), &[&["c"]]),
-            change(integer(2), &[&["a"], &["z"]]),
-            change(integer(3), &[&[]]),
-            change(integer(-1), &[&["\0"]]),
+            change(Some(integer(1)), &[&[]]),
+            change(Some(integer(1)), &[&["a"]]),
+            change(Some(integer(1)), &[&["a", "b", "c"]]),
+            change(Some(integer(1)), &[&["b", "7", "x"]]),
+            change(Some(integer(1)), &[&["c"]]),
+            change(Some(integer(2)), &[&["a"], &["z"]]),
+            change(Some(integer(3)), &[&[]]),
+            change(Some(integer(-1)), &[&["\0"]]),
             change(Some(DocumentId::Text("1".to_owned())), &[&[]]),
         ] {
             visits(&subscribers, std::slice::from_ref(&change)).await;
@@ -331,8 +333,8 @@ mod tests {
             .flat_map(|number| {
                 let other = i64::try_from(number).expect("a small number") + 2;
                 [
-                    change(integer(1), &[&["a", "b", "c"]]),
-                    change(integer(other), &[&[]]),
+                    change(Some(integer(1)), &[&["a", "b", "c"]]),
+                    change(Some(integer(other)), &[&[]]),
                 ]
             })
             .collect();

@@ -2,6 +2,7 @@
 
 use std::cell::OnceCell;
 use std::ops::Deref;
+use std::slice::Iter;
 
 use super::super::path::Segment;
 use super::super::tree::Tree;
@@ -157,7 +158,7 @@ impl<'t> SelectedNodes<'t> {
     }
 
     /// The nodes, in the order of RFC 9535.
-    pub fn iter(&self) -> impl Iterator<Item = &Selected<'t>> {
+    pub fn iter(&self) -> Iter<'_, Selected<'t>> {
         self.nodes.iter()
     }
 
@@ -179,5 +180,14 @@ impl<'t> SelectedNodes<'t> {
     /// The bytes of memory that the nodes take.
     pub fn held_bytes(&self) -> usize {
         self.bytes
+    }
+}
+
+impl<'s, 't> IntoIterator for &'s SelectedNodes<'t> {
+    type Item = &'s Selected<'t>;
+    type IntoIter = Iter<'s, Selected<'t>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.iter()
     }
 }

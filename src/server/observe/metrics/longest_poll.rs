@@ -4,16 +4,25 @@ use std::fmt;
 
 use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric as _};
+use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
 
-use crate::budget::longest_poll;
+use crate::budget::{long_polls, longest_poll};
 
-/// Reports the longest poll of any task of the process that serves clients.
+/// Reports the longest poll of any task of the process that serves clients, and how many were long.
 #[derive(Debug)]
 pub(super) struct LongestPoll;
 
 impl Collector for LongestPoll {
     fn encode(&self, mut encoder: DescriptorEncoder<'_>) -> Result<(), fmt::Error> {
+        let counter = ConstCounter::new(long_polls());
+        let long = encoder.encode_descriptor(
+            "long_polls",
+            "Times for which a task of a connection kept its thread for more than two milliseconds.",
+            None,
+            counter.metric_type(),
+        )?;
+        counter.encode(long)?;
         let gauge = ConstGauge::new(longest_poll().as_secs_f64());
         let encoder = encoder.encode_descriptor(
             "longest_poll_seconds",

@@ -1,0 +1,160 @@
+//! Every field and argument of the schema at its maximum, over every transport.
+//!
+//! The list has an operation for each of them; a new one in the schema fails the test until the list
+//! has it. The other test sends them to a server and asserts that no poll of a task takes as long as
+//! others may wait (`phyllo_longest_poll_seconds`), and prints how many polls were long
+//! (`phyllo_long_polls_total`). Builds with debug assertions measure time of the processor, so other
+//! work on the machine does not count.
+
+mod coverage;
+mod mutations;
+mod queries;
+mod subscriptions;
+mod transports;
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use coverage::{Coordinates, Schema};
+use serde_json::{Value, json};
+use transports::Transport;
+
+use super::client::Client;
+use super::limits::Limits;
+use super::server::{Server, alone};
+use super::world;
+
+/// The longest poll. It is the longest time that another request may wait in a release build, also for
+/// builds that take ten times as long for the same work.
+const LONGEST_POLL_MAX: Duration = Duration::from_millis(250);
+
+/// An operation at its maximum.
+struct Template {
+    name: &'static str,
+    query: String,
+    variables: Value,
+}
+
+impl Template {
+    fn new(name: &'static str, query: String, variables: Value) -> Self {
+        Self {
+            name,
+            query,
+            variables,
+        }
+    }
+}
+
+/// Texts that only a store has.
+struct Known {
+    /// After half of the elements of an array.
+    child_cursor: String,
+    /// After half of the documents of a collection.
+    page_cursor: String,
+    changes_cursor: String,
+    version: String,
+    /// The global ids of documents.
+    ids: Vec<String>,
+}
+
+impl Known {
+    /// For a test without a store.
+    fn unknown() -> Self {
+        let text = || "unknown".to_owned();
+        Self {
+            child_cursor: text(),
+            page_cursor: text(),
+            changes_cursor: text(),
+            version: text(),
+            ids: vec![text()],
+        }
+    }
+
+    fn read(client: &mut Client) -> Self {
+        let query = "{ changesCursor
+            document(collection: \"arrays\", id: \"numbers\") {
+                version children(first: 1000) { pageInfo { endCursor } } }
+            documents(collection: \"small\", first: 150) {
+                nodes { id } pageInfo { endCursor } } }";
+        let data = client.data(query, &json!({}));
+        let text = |value: &Value| value.as_str().expect("a text").to_owned();
+        let nodes = data["documents"]["nodes"].as_array().expect("a list");
+        Self {
+            child_cursor: text(&data["document"]["children"]["pageInfo"]["endCursor"]),
+            page_cursor: text(&data["documents"]["pageInfo"]["endCursor"]),
+            changes_cursor: text(&data["changesCursor"]),
+            version: text(&data["document"]["version"]),
+            ids: nodes.iter().map(|node| text(&node["id"])).collect(),
+        }
+    }
+}
+
+fn all(known: &Known) -> Vec<Template> {
+    let mut all = queries::templates(known);
+    all.extend(mutations::templates(known));
+    all.extend(subscriptions::templates(known));
+    all
+}
+
+#[test]
+fn every_field_and_argument_has_a_template() {
+    let schema = Schema::parse(include_str!("../../../schema.graphql"));
+    let mut missing = schema.coordinates();
+    assert!(missing.len() > 200, "{} coordinates", missing.len());
+    for template in all(&Known::unknown()) {
+        let used: Coordinates = schema.used(&template.query, &template.variables);
+        missing.retain(|coordinate| !used.contains(coordinate));
+    }
+    // Fields of an interface are selected on its types too.
+    missing.remove("Node.id");
+    assert!(missing.is_empty(), "no template has {missing:#?}");
+}
+
+#[test]
+fn no_template_keeps_a_thread_from_others() {
+    let Some(_alone) = alone() else { return };
+    let limits = Limits::LOW;
+    let flags = ["--change-retention", "1h", "--message-bytes-max", "4MiB"];
+    let server = Server::start_with(&limits, &flags);
+    let mut client = server.client();
+    world::fill(&mut client, 0);
+    let mut wrong = String::new();
+    let (_, mut longest) = polls(&mut client);
+    for transport in Transport::ALL {
+        let known = Known::read(&mut client);
+        for template in all(&known) {
+            if !transport.takes(&template) {
+                continue;
+            }
+            let (before, _) = polls(&mut client);
+            transport.send(&server, &template);
+            let (after, now) = polls(&mut client);
+            println!(
+                "{} by {transport:?}: {} long polls",
+                template.name,
+                after - before
+            );
+            if now > longest.max(LONGEST_POLL_MAX.as_secs_f64()) {
+                // Writing to a string cannot fail.
+                let _ = writeln!(wrong, "{} by {transport:?}: {now} s", template.name);
+            }
+            longest = longest.max(now);
+        }
+    }
+    println!("the longest poll took {longest} s");
+    assert!(wrong.is_empty(), "polls that take too long:\n{wrong}");
+}
+
+/// The number of long polls so far, and the longest in seconds.
+fn polls(client: &mut Client) -> (u64, f64) {
+    let response = client.send(b"GET /metrics HTTP/1.1\r\nhost: localhost\r\n\r\n");
+    let text = response.expect("it answers").text();
+    let metric = |name: &str| {
+        let mut lines = text.lines();
+        let found = lines.find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        found.expect("a metric").to_owned()
+    };
+    let count = metric("phyllo_long_polls_total").parse();
+    let longest = metric("phyllo_longest_poll_seconds").parse();
+    (count.expect("a number"), longest.expect("a number"))
+}
