@@ -234,8 +234,6 @@ fn a_transaction_deletes_a_bounded_number_of_pairs_and_covers_the_rest() {
 /// Each range is too large to be deleted. Together they have many more pairs than may be read.
 #[test]
 fn a_transaction_counts_a_bounded_number_of_pairs() {
-    use redb::ReadableDatabase;
-
     use super::writes::{Clearing, WriteTables};
     use crate::limits::{DELETED_PAIRS_MAX, DELETED_PAIRS_PART};
 
