@@ -136,7 +136,7 @@ mod tests {
         fn step(&mut self) -> u32 {
             self.now += Duration::from_millis(1);
             if let Some((bytes, since)) = self.frozen {
-                let took = (self.now - since).as_secs_f64();
+                let took = self.now.saturating_sub(since).as_secs_f64();
                 if took >= bytes / self.drain {
                     self.rate = Some(bytes / took);
                     self.frozen = None;
@@ -151,7 +151,7 @@ mod tests {
                     frozen: self.frozen.map(|(bytes, since)| Checkpointed {
                         bytes,
                         shares: [bytes / BYTES_MAX; 2],
-                        elapsed: self.now - since,
+                        elapsed: self.now.saturating_sub(since),
                     }),
                     shares: [self.held() / BYTES_MAX; 2],
                     rate: self.rate,
