@@ -23,7 +23,7 @@
 //!
 //! 1. `server/http/methods.rs` (`by_post`) reads the body within its limits (`body.rs`).
 //!    `graphql/request/body.rs` ([`graphql::Posted::from_json`]) parses it. Variables stay text.
-//! 2. `graphql/execute/service.rs` ([`graphql::GraphQl::answer_and_tell`]) gets the prepared query
+//! 2. `graphql/execute/service.rs` ([`graphql::GraphQl::answer_and_report`]) gets the prepared query
 //!    from the cache of `graphql/prepare/prepared_query.rs`, which otherwise checks the text
 //!    (`text_limits.rs`), parses it (`parse/mod.rs`), checks the cost (`query_cost.rs`), validates
 //!    it (`validate/`), and plans it (`plan.rs`).

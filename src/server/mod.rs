@@ -20,7 +20,7 @@ pub use access::host::Host;
 use access::host::KnownHosts;
 use axum::Router;
 use axum::routing::{MethodRouter, get};
-use connection::listen::Door;
+use connection::listen::ListenerOptions;
 pub use connection::listen::serve_connections;
 pub use connection::tls::Tls;
 use local::socket::LocalSocket;
@@ -128,7 +128,7 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     let graphql = interface(&database, &options);
     let pool = graphql.pool().clone();
     let router = routes(database.clone(), graphql, &options, []);
-    let door = Door {
+    let listener_options = ListenerOptions {
         bounds: options.bounds,
         pool,
         rights: options.access.rights(),
@@ -137,7 +137,12 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     };
     let served = async {
         let ended = end_streams(&options.streams, stopped(stopping.clone()));
-        let served = connection::listen::serve(listener, door, router, stopped(stopping.clone()));
+        let served = connection::listen::serve(
+            listener,
+            listener_options,
+            router,
+            stopped(stopping.clone()),
+        );
         tokio::join!(served, ended);
     };
     let failure = tokio::select! {

@@ -76,7 +76,7 @@ impl ChangeLogCheck {
             Ok(settings) => settings,
             Err(error) if is_too_old(&error) => return Err(error),
             Err(_) => {
-                report.tell(FindingKind::ChangeLog, &settings_key);
+                report.add(FindingKind::ChangeLog, &settings_key);
                 return Ok(None);
             }
         };
@@ -86,7 +86,7 @@ impl ChangeLogCheck {
             (_, horizon) => {
                 let horizon = horizon_of(horizon.as_deref()).ok();
                 if horizon.is_none() {
-                    report.tell(FindingKind::ChangeLog, &horizon_key);
+                    report.add(FindingKind::ChangeLog, &horizon_key);
                 }
                 Ok(horizon)
             }
@@ -147,7 +147,7 @@ impl ShardCheck {
         };
         let first = key.to_vec();
         let Some((version, _)) = self.headers.parse(&first) else {
-            report.tell(FindingKind::ChangeLog, &first);
+            report.add(FindingKind::ChangeLog, &first);
             self.header_pairs.advance();
             return Ok(true);
         };
@@ -164,7 +164,7 @@ impl ShardCheck {
         }
         sound &= self.patch_bytes(version, report).await? == Some(decoder.patch_bytes());
         if !sound {
-            report.tell(FindingKind::ChangeLog, &first);
+            report.add(FindingKind::ChangeLog, &first);
         }
         Ok(true)
     }
@@ -185,7 +185,7 @@ impl ShardCheck {
                     bytes += value.len() as u64;
                     number += 1;
                 }
-                _ => report.tell(FindingKind::ChangeLog, key),
+                _ => report.add(FindingKind::ChangeLog, key),
             }
             self.patch_pairs.advance();
         }
@@ -195,7 +195,7 @@ impl ShardCheck {
     /// Reports the patches that belong to no commit.
     async fn rest(&mut self, report: &mut CheckReport) -> Result<()> {
         while let Some((key, _)) = self.patch_pairs.peek().await? {
-            report.tell(FindingKind::ChangeLog, key);
+            report.add(FindingKind::ChangeLog, key);
             self.patch_pairs.advance();
         }
         Ok(())

@@ -275,7 +275,7 @@ impl Check {
             self.others.pop();
             if self.others.is_empty() && self.format == FormatState::Missing {
                 self.report
-                    .tell(FindingKind::NoFormat, &Family::Format.key()?);
+                    .add(FindingKind::NoFormat, &Family::Format.key()?);
             }
             return Ok(());
         };
@@ -284,12 +284,12 @@ impl Check {
             Some(SystemKey::Format) => {
                 self.format = FormatState::Seen;
                 if !unpack::<(i64,)>(value).is_ok_and(|(format,)| is_known(format)) {
-                    self.report.tell(FindingKind::FormatValue, key);
+                    self.report.add(FindingKind::FormatValue, key);
                 }
             }
             Some(_) => {}
-            None if key.first() == Some(&0) => self.report.tell(FindingKind::UnknownKey, key),
-            None => self.report.tell(FindingKind::Foreign, key),
+            None if key.first() == Some(&0) => self.report.add(FindingKind::UnknownKey, key),
+            None => self.report.add(FindingKind::Foreign, key),
         }
         cursor.advance();
         Ok(())
@@ -304,7 +304,7 @@ impl Check {
             {
                 if key > &reported[..] {
                     self.report.see(key, value);
-                    self.report.tell(FindingKind::UnknownKey, key);
+                    self.report.add(FindingKind::UnknownKey, key);
                     key.clone_into(reported);
                 }
                 cursor.advance();
@@ -331,7 +331,7 @@ impl Check {
             .as_ref()
             .is_some_and(|(prefix, last)| !alone && covers(prefix, key) && last != prefix);
         if !is_reported {
-            self.report.tell(FindingKind::Foreign, prefix);
+            self.report.add(FindingKind::Foreign, prefix);
         }
         self.report.see(key, value);
         *reported = Some((prefix.to_vec(), key.to_vec()));
@@ -399,10 +399,10 @@ impl Check {
         let entry = said(&mut self.existence, &document, report).await?;
         let versioned = said(&mut self.versions, &document, report).await?;
         match (&entry, &versioned, leaves) {
-            (Some(entry), _, false) => report.tell(FindingKind::NoLeaves, entry),
-            (None, Some(version), true) => report.tell(FindingKind::NotEntered, version),
-            (None, Some(version), false) => report.tell(FindingKind::VersionAlone, version),
-            (None, None, _) => report.tell(FindingKind::NotAdopted, &document),
+            (Some(entry), _, false) => report.add(FindingKind::NoLeaves, entry),
+            (None, Some(version), true) => report.add(FindingKind::NotEntered, version),
+            (None, Some(version), false) => report.add(FindingKind::VersionAlone, version),
+            (None, None, _) => report.add(FindingKind::NotAdopted, &document),
             (Some(_), _, true) => {}
         }
         if entry.is_some() {
@@ -439,10 +439,10 @@ impl Check {
                 let found = document.verify.push(&key[document.key.len()..], value);
                 if let Some(malformed) = found.before {
                     self.report
-                        .tell(FindingKind::Pair(malformed), &document.last);
+                        .add(FindingKind::Pair(malformed), &document.last);
                 }
                 if let Some(malformed) = found.here {
-                    self.report.tell(FindingKind::Pair(malformed), key);
+                    self.report.add(FindingKind::Pair(malformed), key);
                 }
                 document.last.clear();
                 document.last.extend_from_slice(key);
@@ -451,7 +451,7 @@ impl Check {
             _ => {
                 if let Some(malformed) = document.verify.finish() {
                     self.report
-                        .tell(FindingKind::Pair(malformed), &document.last);
+                        .add(FindingKind::Pair(malformed), &document.last);
                 }
                 self.report.summary.leaves += document.verify.leaves();
                 self.last = self.document.take().map(|document| document.key);
@@ -474,13 +474,13 @@ pub(crate) async fn said(
     match SystemKey::parse(key) {
         Some(SystemKey::Existence(said)) if said == document => {
             if !value.is_empty() {
-                report.tell(FindingKind::ExistenceValue, key);
+                report.add(FindingKind::ExistenceValue, key);
             }
         }
         Some(SystemKey::Version(said)) if said == document => {
             let id = Family::document_id(document, collection_of(document).len());
             if id.is_ok_and(|(id, _)| Version::of_document(&id, value).is_none()) {
-                report.tell(FindingKind::VersionValue, key);
+                report.add(FindingKind::VersionValue, key);
             }
         }
         _ => return Ok(None),

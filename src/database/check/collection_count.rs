@@ -49,10 +49,10 @@ impl Check {
         match found {
             Some(Counted { counted, entered }) if counted != entered => {
                 let kind = FindingKind::Count { counted, entered };
-                self.report.tell(kind, &key);
+                self.report.add(kind, &key);
             }
             Some(_) => {}
-            None => self.report.tell_unverified(
+            None => self.report.add_unverified(
                 "the number of documents changed while they were counted",
                 &key,
             ),
@@ -72,10 +72,10 @@ impl Check {
                 Ok(count) => {
                     tally.counted = tally.counted.wrapping_add(i64::from_le_bytes(count));
                 }
-                Err(_) => self.report.tell(FindingKind::CountValue, key),
+                Err(_) => self.report.add(FindingKind::CountValue, key),
             },
             (Some(SystemKey::Definition(_)), _) if !is_definition(key, value) => {
-                self.report.tell(FindingKind::Definition, key);
+                self.report.add(FindingKind::Definition, key);
             }
             _ => {}
         }

@@ -114,13 +114,13 @@ impl CheckedIndexes {
                         reported.clear();
                     }
                     if reported.insert(entry.clone()) {
-                        report.tell(FindingKind::NoEntry, entry);
+                        report.add(FindingKind::NoEntry, entry);
                     }
                 }
             }
         }
         if !fits || entries.skipped() {
-            report.tell(
+            report.add(
                 FindingKind::ValueNotIndexed,
                 &document.place(&Place::default())?,
             );

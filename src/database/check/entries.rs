@@ -161,26 +161,26 @@ impl CheckedIndexes {
         report: &mut CheckReport,
     ) -> Result<()> {
         let Some(SystemKey::Entry(collection, number)) = SystemKey::parse(entry) else {
-            report.tell(FindingKind::UnknownKey, entry);
+            report.add(FindingKind::UnknownKey, entry);
             return Ok(());
         };
         let Some(collection) = OwnKey::of(collection).collection else {
-            report.tell(FindingKind::UnknownKey, entry);
+            report.add(FindingKind::UnknownKey, entry);
             return Ok(());
         };
         let indexes = self.of(&collection).await?;
         let index = indexes.iter().find(|index| index.number == number);
         let Some(index) = index.filter(|index| index.is_kept()) else {
-            report.tell(FindingKind::EntryAlone, entry);
+            report.add(FindingKind::EntryAlone, entry);
             return Ok(());
         };
         let key = IndexKey::new(&collection, number)?;
         let Some((values, id)) = key.parse(entry, index.on.len()) else {
-            report.tell(FindingKind::UnknownKey, entry);
+            report.add(FindingKind::UnknownKey, entry);
             return Ok(());
         };
         let Ok(document) = DocumentKey::new(collection, id) else {
-            report.tell(FindingKind::StaleEntry, entry);
+            report.add(FindingKind::StaleEntry, entry);
             return Ok(());
         };
         let compared = self.compare(&document, index, entry, (values, value)).await;
@@ -189,22 +189,22 @@ impl CheckedIndexes {
             Err(error) => return verified(Err(error), entry, report),
         };
         if finding == Some(Comparison::NoDocument) {
-            report.tell(FindingKind::StaleEntry, entry);
+            report.add(FindingKind::StaleEntry, entry);
             return Ok(());
         }
         if !index.exact && !value.is_empty() {
-            report.tell(FindingKind::EntryValue, entry);
+            report.add(FindingKind::EntryValue, entry);
             return Ok(());
         }
         let values_end = entry.len() - key.relative(entry).map_or(0, <[u8]>::len) + values.len();
         let repeated = self.last_values == entry[..values_end];
         entry[..values_end].clone_into(&mut self.last_values);
         if repeated && index.unique && is_constrained(values) {
-            report.tell(FindingKind::NotUnique, entry);
+            report.add(FindingKind::NotUnique, entry);
         }
         match finding {
-            Some(Comparison::OtherForms) => report.tell(FindingKind::EntryValue, entry),
-            Some(_) => report.tell(FindingKind::StaleEntry, entry),
+            Some(Comparison::OtherForms) => report.add(FindingKind::EntryValue, entry),
+            Some(_) => report.add(FindingKind::StaleEntry, entry),
             None => {}
         }
         Ok(())
@@ -432,7 +432,7 @@ impl CheckedIndexes {
 pub(super) fn verified(checked: Result<()>, key: &[u8], report: &mut CheckReport) -> Result<()> {
     match checked {
         Err(error) if is_unverified(&error) => {
-            report.tell_unverified(error.message(), key);
+            report.add_unverified(error.message(), key);
             Ok(())
         }
         checked => checked,

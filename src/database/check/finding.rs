@@ -106,15 +106,15 @@ impl CheckReport {
         self.summary.pairs += 1;
         self.summary.bytes += (key.len() + value.len()) as u64;
         if key.len() > KEY_BYTES_MAX {
-            self.tell(FindingKind::KeyTooLong(key.len()), key);
+            self.add(FindingKind::KeyTooLong(key.len()), key);
         }
         if value.len() > VALUE_BYTES_MAX {
-            self.tell(FindingKind::ValueTooLong(value.len()), key);
+            self.add(FindingKind::ValueTooLong(value.len()), key);
         }
     }
 
     /// Adds a finding about a key.
-    pub(crate) fn tell(&mut self, what: FindingKind, key: &[u8]) {
+    pub(crate) fn add(&mut self, what: FindingKind, key: &[u8]) {
         match what {
             FindingKind::NotAdopted => self.summary.not_adopted += 1,
             FindingKind::Foreign => self.summary.foreign += 1,
@@ -137,7 +137,7 @@ impl CheckReport {
     }
 
     /// Adds a finding that the data at a key could not be verified.
-    pub(crate) fn tell_unverified(&mut self, reason: &str, key: &[u8]) {
+    pub(crate) fn add_unverified(&mut self, reason: &str, key: &[u8]) {
         self.summary.not_verified += 1;
         self.found.push_back(Finding {
             severity: Severity::Unverified,

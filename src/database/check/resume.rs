@@ -79,7 +79,7 @@ impl Check {
         };
         if document.tries >= CHECK_TRIES_MAX {
             let error = changed("the document");
-            self.report.tell_unverified(error.message(), &document.key);
+            self.report.add_unverified(error.message(), &document.key);
             self.last = Some(document.key);
             return;
         }

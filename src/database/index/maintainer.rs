@@ -40,10 +40,10 @@ pub(crate) struct IndexMaintainer<'t> {
     /// Memory for the values before the change.
     reserved: Reservation,
     document: Arc<DocumentKey>,
-    kept: Vec<Kept>,
+    kept: Vec<MaintainedIndex>,
 }
 
-struct Kept {
+struct MaintainedIndex {
     index: Index,
     /// The key of each column's place. None if the key exceeds the limit.
     places: Vec<Option<Vec<u8>>>,
@@ -128,7 +128,7 @@ impl<'t> IndexMaintainer<'t> {
     ) -> Result<Self> {
         let indexes = indexes(transaction, &document.collection).await?;
         let kept = indexes.into_iter().filter(Index::is_kept).map(|index| {
-            Ok(Kept {
+            Ok(MaintainedIndex {
                 places: places(document, &index.on)?,
                 filter_places: match &index.filter {
                     Some(filter) => filter.places(document)?,
@@ -213,7 +213,7 @@ impl<'t> IndexMaintainer<'t> {
             let touched = kept.touched.as_ref()?;
             Some((kept, touched))
         });
-        let concerned: Vec<(&Kept, &Touched)> = concerned.collect();
+        let concerned: Vec<(&MaintainedIndex, &Touched)> = concerned.collect();
         if concerned.is_empty() {
             return Ok(());
         }
@@ -249,7 +249,7 @@ impl<'t> IndexMaintainer<'t> {
     /// Writes the changes of the entries in one index.
     async fn write(
         &self,
-        kept: &Kept,
+        kept: &MaintainedIndex,
         touched: &Touched,
         row: Option<Row>,
         after: ColumnValues,
@@ -287,7 +287,7 @@ impl<'t> IndexMaintainer<'t> {
     /// Returns the values that no child holds any more, and the new values.
     async fn changes(
         &self,
-        kept: &Kept,
+        kept: &MaintainedIndex,
         touched: &Touched,
         after: ColumnValues,
     ) -> Result<ColumnChanges> {
@@ -329,7 +329,7 @@ impl<'t> IndexMaintainer<'t> {
     /// is reliable only if `any_wanted`.
     async fn find_in_rest(
         &self,
-        kept: &Kept,
+        kept: &MaintainedIndex,
         touched: &Touched,
         lost: &mut Values,
         any_wanted: bool,
@@ -401,7 +401,7 @@ impl Touched {
     }
 }
 
-impl Kept {
+impl MaintainedIndex {
     /// Returns what to read before a range of keys is written. None if the index does not depend on
     /// the range, or everything in it was touched before.
     fn touch(&self, kept: usize, begin: &[u8], end: &[u8]) -> Option<Touch> {
@@ -460,7 +460,7 @@ impl Kept {
         })
     }
 
-    /// Returns what all entries depend on, from the streams of [`Kept::singles`].
+    /// Returns what all entries depend on, from the streams of [`MaintainedIndex::singles`].
     async fn read_singles<'r>(
         &self,
         streams: &mut (impl Iterator<Item = ColumnStream<'r>> + Send),

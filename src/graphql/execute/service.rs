@@ -109,12 +109,12 @@ impl GraphQl {
 
     /// Executes a request.
     pub async fn answer(&self, request: Request, methods: Methods) -> GraphQlResponse {
-        self.answer_and_tell(request, methods, &mut RequestStats::default())
+        self.answer_and_report(request, methods, &mut RequestStats::default())
             .await
     }
 
     /// Executes a request, and records statistics in `report`.
-    pub async fn answer_and_tell(
+    pub async fn answer_and_report(
         &self,
         request: Request,
         methods: Methods,

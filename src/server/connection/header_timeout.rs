@@ -32,7 +32,7 @@ pub(super) fn timed<S>(
     times: HeadTimes,
     opened: time::Instant,
     unread: &Arc<UnreadBytes>,
-) -> (Heard<S>, HeadTimer) {
+) -> (CountedReads<S>, HeadTimer) {
     let timer = HeadTimer {
         times,
         unread: unread.clone(),
@@ -40,7 +40,7 @@ pub(super) fn timed<S>(
         first: AtomicBool::new(true),
     };
     let unread = unread.clone();
-    (Heard { stream, unread }, timer)
+    (CountedReads { stream, unread }, timer)
 }
 
 /// Gives each head its timeout. The connection calls `sleep` once each time it begins to wait for a
@@ -97,12 +97,12 @@ impl Future for HeadSleep {
 }
 
 /// A stream that counts the bytes that are received.
-pub(crate) struct Heard<S> {
+pub(crate) struct CountedReads<S> {
     stream: S,
     unread: Arc<UnreadBytes>,
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Heard<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for CountedReads<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -118,7 +118,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Heard<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Heard<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for CountedReads<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

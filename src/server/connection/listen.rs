@@ -16,7 +16,7 @@ use super::http2::places_of_requests;
 use super::protocol::{serve_plain, serve_tls};
 use super::served::{Served, Stopping};
 use super::tls::Tls;
-use super::write_timeout::Patient;
+use super::write_timeout::TimedWrites;
 use crate::budget::Pool;
 use crate::error::{Error, Result};
 use crate::limits::{Bounds, SEND_BUFFER_BYTES, STOP_TIME_MAX};
@@ -44,18 +44,18 @@ pub async fn serve_connections(
     router: Router,
     stop: impl Future<Output = ()>,
 ) {
-    let door = Door {
+    let options = ListenerOptions {
         bounds: Bounds::DEFAULT,
         pool: Pool::new(Bounds::DEFAULT.held_bytes),
         rights: None,
         tls: None,
         metrics: Metrics::default(),
     };
-    serve(listener, door, router, stop).await;
+    serve(listener, options, router, stop).await;
 }
 
 /// The settings that apply to every connection.
-pub(crate) struct Door {
+pub(crate) struct ListenerOptions {
     pub(crate) bounds: Bounds,
     /// The memory that all requests hold.
     pub(crate) pool: Pool,
@@ -69,13 +69,13 @@ pub(crate) struct Door {
 /// Serves connections until `stop`, then finishes the requests in flight.
 pub(crate) async fn serve(
     listener: TcpListener,
-    door: Door,
+    options: ListenerOptions,
     router: Router,
     stop: impl Future<Output = ()>,
 ) {
-    let places = Arc::new(Semaphore::new(door.bounds.connections));
-    let requests = places_of_requests(&door.bounds);
-    let bounds = Arc::new(door.bounds);
+    let places = Arc::new(Semaphore::new(options.bounds.connections));
+    let requests = places_of_requests(&options.bounds);
+    let bounds = Arc::new(options.bounds);
     let stopping = watch::Sender::new(false);
     tokio::pin!(stop);
     loop {
@@ -85,17 +85,17 @@ pub(crate) async fn serve(
             accepted = accept(&listener, &places) => accepted,
         };
         let (stream, place) = accepted;
-        let held = (place, door.metrics.connection());
-        let stream = Patient::new(stream, door.bounds.send_time, held);
+        let held = (place, options.metrics.connection());
+        let stream = TimedWrites::new(stream, options.bounds.send_time, held);
         let served = Served {
             router: router.clone(),
-            rights: door.rights.clone(),
-            pool: door.pool.clone(),
+            rights: options.rights.clone(),
+            pool: options.pool.clone(),
             bounds: bounds.clone(),
             requests: requests.clone(),
             stop: Stopping::new(stopping.subscribe()),
         };
-        match door.tls.clone() {
+        match options.tls.clone() {
             None => tokio::spawn(serve_plain(stream, served)),
             Some(tls) => tokio::spawn(serve_tls(tls, stream, served)),
         };

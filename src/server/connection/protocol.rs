@@ -25,7 +25,7 @@ use super::http2;
 use super::served::{Held, Served};
 use super::tls::{H2, Tls};
 use super::unread::UnreadBytes;
-use super::write_timeout::Patient;
+use super::write_timeout::TimedWrites;
 use crate::budget::Sliced;
 use crate::limits::HTTP1_BUFFER_BYTES_MAX;
 
@@ -41,12 +41,12 @@ enum HttpVersion {
 }
 
 /// Serves the requests of a connection without TLS.
-pub(super) async fn serve_plain(mut stream: Patient<TcpStream, Held>, served: Served) {
+pub(super) async fn serve_plain(mut stream: TimedWrites<TcpStream, Held>, served: Served) {
     let opened = Instant::now();
     let begun = timeout(served.bounds.header_time, begun(&mut stream)).await;
     match begun.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into())) {
         Ok((version, begun)) => {
-            let stream = Begun { begun, stream };
+            let stream = PrefixedStream { begun, stream };
             serve(version, stream, served, opened);
         }
         Err(error) => tracing::debug!("a connection ended before its first request: {error}"),
@@ -54,7 +54,7 @@ pub(super) async fn serve_plain(mut stream: Patient<TcpStream, Held>, served: Se
 }
 
 /// Serves the requests of a connection after its TLS handshake.
-pub(super) async fn serve_tls(tls: Tls, stream: Patient<TcpStream, Held>, served: Served) {
+pub(super) async fn serve_tls(tls: Tls, stream: TimedWrites<TcpStream, Held>, served: Served) {
     match greet(&tls, stream, served.bounds.header_time).await {
         Ok(stream) => {
             let version = match stream.get_ref().1.alpn_protocol() {
@@ -70,9 +70,9 @@ pub(super) async fn serve_tls(tls: Tls, stream: Patient<TcpStream, Held>, served
 /// Performs the TLS handshake, within the time limit for a request head.
 async fn greet(
     tls: &Tls,
-    stream: Patient<TcpStream, Held>,
+    stream: TimedWrites<TcpStream, Held>,
     head_time: Duration,
-) -> io::Result<TlsStream<Patient<TcpStream, Held>>> {
+) -> io::Result<TlsStream<TimedWrites<TcpStream, Held>>> {
     let agreed = timeout(head_time, tls.acceptor().accept(stream)).await;
     agreed.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
 }
@@ -176,12 +176,12 @@ impl Service<Request<Incoming>> for Http1Service {
 }
 
 /// A stream whose first bytes were read before.
-struct Begun<S> {
+struct PrefixedStream<S> {
     begun: Bytes,
     stream: S,
 }
 
-impl<S: AsyncRead + Unpin> AsyncRead for Begun<S> {
+impl<S: AsyncRead + Unpin> AsyncRead for PrefixedStream<S> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -196,7 +196,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Begun<S> {
     }
 }
 
-impl<S: AsyncWrite + Unpin> AsyncWrite for Begun<S> {
+impl<S: AsyncWrite + Unpin> AsyncWrite for PrefixedStream<S> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -250,7 +250,7 @@ mod tests {
                 let (found, begun) = begun(&mut server).await.expect("it is read");
                 assert_eq!(found, version, "{sent:?}");
                 let mut whole = Vec::new();
-                let mut stream = Begun {
+                let mut stream = PrefixedStream {
                     begun,
                     stream: server,
                 };

@@ -16,7 +16,7 @@ use crate::limits::{
 /// A stream that fails with [`io::ErrorKind::TimedOut`] if the peer takes nothing of the pending data
 /// within the given time, or less than [`SENT_BYTES_PER_TIME`] within [`SLOW_TIMES_MAX`] times as
 /// long.
-pub(crate) struct Patient<S, H> {
+pub(crate) struct TimedWrites<S, H> {
     stream: S,
     /// What is dropped with the connection, also after it became a WebSocket.
     _held: H,
@@ -42,7 +42,7 @@ struct Waiting {
     taken: usize,
 }
 
-impl<S, H> Patient<S, H> {
+impl<S, H> TimedWrites<S, H> {
     pub(crate) fn new(stream: S, time: Duration, held: H) -> Self {
         Self {
             stream,
@@ -86,7 +86,7 @@ impl<S, H> Patient<S, H> {
     }
 }
 
-impl<S: AsyncRead + Unpin, H: Unpin> AsyncRead for Patient<S, H> {
+impl<S: AsyncRead + Unpin, H: Unpin> AsyncRead for TimedWrites<S, H> {
     fn poll_read(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
@@ -96,7 +96,7 @@ impl<S: AsyncRead + Unpin, H: Unpin> AsyncRead for Patient<S, H> {
     }
 }
 
-impl<S: AsyncRead + AsyncWrite + Unpin, H: Unpin> AsyncWrite for Patient<S, H> {
+impl<S: AsyncRead + AsyncWrite + Unpin, H: Unpin> AsyncWrite for TimedWrites<S, H> {
     fn poll_write(
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,

@@ -21,7 +21,7 @@ use crate::graphql::{
 };
 use crate::server::access::{Access, Caller, forbidden};
 use crate::server::observe::metrics::counters::{GaugeGuard, Metrics};
-use crate::server::observe::requests::{operation_span, tell};
+use crate::server::observe::requests::{operation_span, report_operation};
 use crate::server::options::ServeOptions;
 use crate::server::response::json::{response, with};
 use crate::server::response::media::Media;
@@ -68,10 +68,12 @@ impl Endpoint {
         let _executing = self.executing.acquire().await;
         let begun = Instant::now();
         let mut report = RequestStats::default();
-        let answer = self.graphql.answer_and_tell(request, methods, &mut report);
+        let answer = self
+            .graphql
+            .answer_and_report(request, methods, &mut report);
         let span = operation_span();
         let answer = answer.instrument(span.clone()).await;
-        tell(&self.metrics, &report, begun.elapsed(), &span);
+        report_operation(&self.metrics, &report, begun.elapsed(), &span);
         (answer, report.error.is_some())
     }
 
@@ -134,7 +136,7 @@ impl Endpoint {
             Started::Responses(responses) => self.counted(responses, transport, &mut report),
             refused @ Started::Refused(_) => refused,
         };
-        tell(&self.metrics, &report, begun.elapsed(), &span);
+        report_operation(&self.metrics, &report, begun.elapsed(), &span);
         started
     }
 

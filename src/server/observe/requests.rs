@@ -114,7 +114,7 @@ fn http_span(request: &Request, route: &'static str, id: &str) -> Span {
     span
 }
 
-/// The span of a GraphQL operation. [`tell`] records its fields.
+/// The span of a GraphQL operation. [`report_operation`] records its fields.
 pub(crate) fn operation_span() -> Span {
     tracing::trace_span!(
         target: TRACES,
@@ -135,7 +135,12 @@ pub(crate) async fn metrics(
 
 /// Counts a GraphQL request, records its span and logs it: at level warn if the server failed, at
 /// info if it was slow, otherwise at debug.
-pub(crate) fn tell(metrics: &Metrics, report: &RequestStats, took: Duration, span: &Span) {
+pub(crate) fn report_operation(
+    metrics: &Metrics,
+    report: &RequestStats,
+    took: Duration,
+    span: &Span,
+) {
     metrics.count(report, took);
     let operation = abridged(report.operation.as_deref().unwrap_or_default());
     let ty = report.ty.unwrap_or("none");
@@ -159,7 +164,7 @@ pub(crate) fn tell(metrics: &Metrics, report: &RequestStats, took: Duration, spa
             span.record("otel.status_code", "ERROR");
         }
     }
-    macro_rules! tell {
+    macro_rules! log_operation {
         ($level:ident) => {
             tracing::$level!(
                 target: "phyllo::request",
@@ -175,11 +180,11 @@ pub(crate) fn tell(metrics: &Metrics, report: &RequestStats, took: Duration, spa
         };
     }
     if failed {
-        tell!(warn);
+        log_operation!(warn);
     } else if took >= SLOW_REQUEST_TIME {
-        tell!(info);
+        log_operation!(info);
     } else {
-        tell!(debug);
+        log_operation!(debug);
     }
 }
 

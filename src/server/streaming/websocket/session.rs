@@ -83,7 +83,7 @@ struct Clock {
 }
 
 /// What happens next on a connection.
-enum Happening {
+enum SessionEvent {
     Message(Option<Result<Message, SocketError>>),
     Output(OperationId, OperationOutput),
     Time,
@@ -171,18 +171,18 @@ impl<'s, S: Socket, O: OperationSource> WebSocketSession<'s, S, O> {
                 clock.as_mut().reset(self.clock.at);
             }
             let happening = tokio::select! {
-                message = next_message(self.socket, self.read_from) => Happening::Message(message),
+                message = next_message(self.socket, self.read_from) => SessionEvent::Message(message),
                 Some((id, output)) = self.operations.next(), if !self.operations.is_empty() => {
-                    Happening::Output(id, output)
+                    SessionEvent::Output(id, output)
                 }
-                () = clock.as_mut() => Happening::Time,
+                () = clock.as_mut() => SessionEvent::Time,
             };
             let done = match happening {
-                Happening::Message(Some(Ok(message))) => self.received(message).await,
-                Happening::Message(Some(Err(error))) => Err(self.failed(&error)),
-                Happening::Message(None) => Err(Closing::gone()),
-                Happening::Output(id, output) => self.deliver(id, output).await,
-                Happening::Time => self.time_passed().await,
+                SessionEvent::Message(Some(Ok(message))) => self.received(message).await,
+                SessionEvent::Message(Some(Err(error))) => Err(self.failed(&error)),
+                SessionEvent::Message(None) => Err(Closing::gone()),
+                SessionEvent::Output(id, output) => self.deliver(id, output).await,
+                SessionEvent::Time => self.time_passed().await,
             };
             if let Err(closing) = done {
                 return closing;

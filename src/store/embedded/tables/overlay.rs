@@ -40,12 +40,12 @@ struct Branch {
 #[derive(Clone, Default)]
 pub(crate) struct KeyChanges {
     bytes: Vec<u8>,
-    places: Vec<TreePosition>,
+    places: Vec<ChangeOffsets>,
 }
 
 /// Where a change is in the bytes.
 #[derive(Clone, Copy)]
-struct TreePosition {
+struct ChangeOffsets {
     key: u32,
     value: u32,
     end: u32,
@@ -66,7 +66,7 @@ impl KeyChanges {
         let begin = self.bytes.len();
         self.bytes.extend_from_slice(key);
         self.bytes.extend_from_slice(value.unwrap_or_default());
-        self.places.push(TreePosition {
+        self.places.push(ChangeOffsets {
             key: offset(begin),
             value: offset(begin + key.len()),
             end: offset(self.bytes.len()),
@@ -109,7 +109,7 @@ impl KeyChanges {
                 continue;
             }
             let value = value.unwrap_or_default();
-            let TreePosition {
+            let ChangeOffsets {
                 value: begin, end, ..
             } = self.places[found];
             let present = &mut self.bytes[begin as usize..end as usize];
@@ -148,7 +148,7 @@ impl KeyChanges {
         let end = places.last().map_or(from, |last| last.end);
         let bytes = &other.bytes[from as usize..end as usize];
         self.bytes.extend_from_slice(bytes);
-        self.places.extend(places.iter().map(|place| TreePosition {
+        self.places.extend(places.iter().map(|place| ChangeOffsets {
             key: place.key - from + to,
             value: place.value - from + to,
             end: place.end - from + to,
