@@ -268,7 +268,9 @@ impl Subscriber {
             Err(Error::Io(error)) if error.kind() == std::io::ErrorKind::WouldBlock => return true,
             Err(_) => return false,
         };
-        let message: Value = serde_json::from_str(&text).expect("JSON");
+        let message = serde_json::from_str(&text);
+        let message: Value =
+            message.unwrap_or_else(|error| panic!("{error}: {}", &text[..text.len().min(500)]));
         let kind = message["type"].as_str().expect("a type");
         let payload = &message["payload"];
         let errors = payload["errors"].as_array().or(payload.as_array());

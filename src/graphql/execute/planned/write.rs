@@ -228,14 +228,16 @@ impl<'a> PlanWriter<'a> {
         (begin, end): (usize, usize),
     ) -> Result<usize> {
         let (instance, Instance { found, .. }) = self.instance(frames, lookup)?;
-        let count = found.as_ref().map_or(0, Found::count);
+        // A step before this one has failed the field if the lookup has failed.
+        let count = found.as_ref().map_err(Clone::clone)?.count();
         if is_list {
             out.push(b'[');
         }
         if count == 0 {
-            if is_list {
-                out.push(b']');
+            if !is_list {
+                return Err(mismatch());
             }
+            out.push(b']');
             return Ok(end);
         }
         frames.0.push(ElementFrame {

@@ -26,6 +26,7 @@ impl<'p> Binder<'p> {
             }
             Given::Outcome(Outcome::Taken(_)) => {
                 let taken = self.list(ROOT, LookupOf::Given, below);
+                self.found(taken.0);
                 self.elements(taken, |binder| {
                     binder.object(below, |binder, field| {
                         binder.field_of_given(given, taken.1, field)
@@ -41,6 +42,7 @@ impl<'p> Binder<'p> {
             )
             | Given::Change(_) => {
                 let only = self.list(ROOT, LookupOf::Given, below);
+                self.found(only.0);
                 self.element_alone(only, |binder| {
                     binder.object(below, |binder, field| {
                         binder.field_of_given(given, only.1, field)
@@ -55,6 +57,7 @@ impl<'p> Binder<'p> {
         match field {
             Field::Updates(below) => {
                 let updates = self.list(scope, LookupOf::Updates, below);
+                self.found(updates.0);
                 self.elements(updates, |binder| {
                     binder.object(below, |binder, field| {
                         binder.field_of_element(updates.1, field)

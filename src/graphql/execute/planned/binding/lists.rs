@@ -163,7 +163,7 @@ impl<'p> Binder<'p> {
     }
 
     /// Fails the current field if a lookup has failed.
-    fn found(&mut self, lookup: usize) {
+    pub(crate) fn found(&mut self, lookup: usize) {
         let position = self.position();
         self.steps.push(ResponseStep::Found { lookup, position });
     }
