@@ -30,7 +30,7 @@ pub const HELD_FREE_BYTES: usize = 4 << 10;
 /// memory.
 pub const HELD_SMALL_BYTES: usize = 64 << 10;
 /// Bytes that the small parts of all requests hold before they count towards [`Bounds::held_bytes`].
-pub const HELD_SMALL_BYTES_RESERVED: usize = 64 << 20;
+pub const HELD_SMALL_BYTES_RESERVED: usize = 40 << 20;
 /// Time without progress after which a client that holds memory may be disconnected, if the memory
 /// is needed.
 pub const SHED_TIME_MIN: Duration = Duration::from_secs(1);

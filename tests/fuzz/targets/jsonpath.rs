@@ -64,7 +64,7 @@ fn check_on(document: &Tree, query: &Query) {
             return;
         }
     };
-    for (place, value) in selected.iter() {
+    for (place, value) in &selected {
         let found = below.at(place).expect("something stands there");
         assert!(std::ptr::eq(found, *value));
     }
