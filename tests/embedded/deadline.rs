@@ -6,28 +6,16 @@ use std::time::Duration;
 
 use futures::future::{BoxFuture, join, ready};
 use phyllo::error::{Error, ErrorKind, Result};
-use phyllo::store::{Decision, Embedded, Store, Transaction, TransactionResult, transact};
+use phyllo::store::{Decision, Embedded, Transaction, TransactionResult, transact};
 use tokio::time::Instant;
 
 use crate::machine::{Machine, OVERLAY_BYTES_MAX, TRANSACTION_BYTES};
-use crate::{all, begin, get, set};
+use crate::{all, begin, get, logged, set};
 
 /// The bytes of a value of a transaction in memory.
 const VALUE_BYTES: usize = TRANSACTION_BYTES / 2;
 
 const TIME: Duration = Duration::from_millis(200);
-
-/// A store whose log has begun.
-async fn logged(machine: &Machine) -> Embedded {
-    let store = machine.open().expect("a store");
-    store.enable_log().await.expect("enabled");
-    for number in 0..2 {
-        set(&store, format!("first {number}"), "value")
-            .await
-            .expect("committed");
-    }
-    store
-}
 
 /// Sets one pair within [`TIME`].
 async fn set_in_time(store: &Embedded, key: &'static str, bytes: usize) -> Result<()> {

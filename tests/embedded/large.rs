@@ -1,25 +1,13 @@
 //! Transactions that are too large for memory.
 
-use phyllo::store::{Embedded, Store};
+use phyllo::store::Embedded;
 use rand::Rng;
 
 use crate::disk::chance;
 use crate::machine::{Image, Machine, TRANSACTION_BYTES};
-use crate::{all, begin, get, set};
+use crate::{all, begin, get, logged, set};
 
 const LARGE: usize = 2 * TRANSACTION_BYTES;
-
-/// A store whose log has begun.
-async fn logged(machine: &Machine) -> Embedded {
-    let store = machine.open().expect("a store");
-    store.enable_log().await.expect("enabled");
-    for number in 0..2 {
-        set(&store, format!("first {number}"), "value")
-            .await
-            .expect("committed");
-    }
-    store
-}
 
 fn reopened(image: Image) -> Embedded {
     Machine::holding(image).open().expect("it is recovered")

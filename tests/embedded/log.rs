@@ -12,27 +12,10 @@ use tokio::task::JoinHandle;
 
 use crate::disk::chance;
 use crate::machine::{Image, Machine, SEGMENT_BYTES};
-use crate::{all, assert_failed, assert_unavailable, get, set};
+use crate::{all, assert_failed, assert_unavailable, begun_by, get, logged, set};
 
 const BLOCK: usize = 4096;
 const SECTOR: usize = 512;
-
-/// A store whose log has begun.
-async fn logged(machine: &Machine) -> Embedded {
-    let store = begun_by(machine.open().expect("a store")).await;
-    assert!(machine.has_log());
-    store
-}
-
-async fn begun_by(store: Embedded) -> Embedded {
-    store.enable_log().await.expect("enabled");
-    for number in 0..2 {
-        set(&store, format!("first {number}"), "value")
-            .await
-            .expect("committed");
-    }
-    store
-}
 
 fn reopened(image: &Image) -> Embedded {
     Machine::holding(image.clone())

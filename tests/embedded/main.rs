@@ -44,6 +44,24 @@ async fn set(store: &Embedded, key: impl AsRef<[u8]>, value: impl AsRef<[u8]>) -
     Ok(transaction.commit().await.map(|_| ())?)
 }
 
+/// A store whose log has begun.
+async fn logged(machine: &machine::Machine) -> Embedded {
+    let store = begun_by(machine.open().expect("a store")).await;
+    assert!(machine.has_log());
+    store
+}
+
+/// Lets a store have a log, which begins with the second of its commits.
+async fn begun_by(store: Embedded) -> Embedded {
+    store.enable_log().await.expect("enabled");
+    for number in 0..2 {
+        set(&store, format!("first {number}"), "value")
+            .await
+            .expect("committed");
+    }
+    store
+}
+
 /// Reads from a new snapshot.
 async fn get(store: &Embedded, key: impl AsRef<[u8]>) -> Option<Vec<u8>> {
     let snapshot = store.snapshot().await.expect("the store serves");

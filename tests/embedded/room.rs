@@ -7,12 +7,12 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
 use futures::future::join_all;
-use phyllo::store::{Embedded, Store};
+use phyllo::store::Embedded;
 use tokio::task::JoinHandle;
 use tokio::time::sleep;
 
 use crate::machine::{LOG_BYTES_MAX, Machine, OVERLAY_BYTES_MAX};
-use crate::{all, set};
+use crate::{all, logged, set};
 
 /// The bytes of a large value, and those of its key and of the change in memory at most.
 const VALUE_BYTES: usize = 5_000;
@@ -69,23 +69,11 @@ impl Writers {
     }
 }
 
-/// A store whose log has begun.
-async fn logged(machine: &Machine) -> Arc<Embedded> {
-    let store = machine.open().expect("a store");
-    store.enable_log().await.expect("enabled");
-    for number in 0..2 {
-        set(&store, format!("first {number}"), "value")
-            .await
-            .expect("committed");
-    }
-    Arc::new(store)
-}
-
 #[tokio::test(flavor = "multi_thread")]
 async fn transactions_wait_while_too_many_bytes_wait_for_a_checkpoint() {
     for writers in [1, 64] {
         let machine = Machine::new();
-        let store = logged(&machine).await;
+        let store = Arc::new(logged(&machine).await);
         machine.hold_database_syncs(true);
         let commits_max = OVERLAY_BYTES_MAX.div_ceil(VALUE_BYTES);
         let started = Writers::start(&store, writers, 192 / writers, VALUE_BYTES);
@@ -104,7 +92,7 @@ async fn transactions_wait_while_too_many_bytes_wait_for_a_checkpoint() {
 #[tokio::test(flavor = "multi_thread")]
 async fn transactions_wait_while_the_log_is_long() {
     let machine = Machine::new();
-    let store = logged(&machine).await;
+    let store = Arc::new(logged(&machine).await);
     machine.hold_database_syncs(true);
     let started = Writers::start(&store, 1, 200, 1);
     let frames_max = usize::try_from(LOG_BYTES_MAX).expect("small") / 4096;
@@ -121,7 +109,7 @@ async fn transactions_wait_while_the_log_is_long() {
 #[tokio::test(flavor = "multi_thread")]
 async fn transactions_wait_while_too_many_bytes_wait_for_the_log() {
     let machine = Machine::new();
-    let store = logged(&machine).await;
+    let store = Arc::new(logged(&machine).await);
     machine.hold_log_syncs(true);
     let started = Writers::start(&store, 96, 2, VALUE_BYTES);
     let commits_max = usize::try_from(LOG_BYTES_MAX).expect("small") / VALUE_BYTES + 1;
@@ -136,7 +124,7 @@ async fn transactions_wait_while_too_many_bytes_wait_for_the_log() {
 #[tokio::test(flavor = "multi_thread")]
 async fn the_log_stays_short_with_many_writers() {
     let machine = Machine::new();
-    let store = logged(&machine).await;
+    let store = Arc::new(logged(&machine).await);
     let started = Writers::start(&store, 500, 4, VALUE_BYTES);
     while started.committed() < 2000 {
         let longest = machine.log_bytes().into_iter().max();
