@@ -5,6 +5,7 @@ use async_graphql::{Enum, Value};
 use super::documents::scan_max;
 use super::filter::{FilterInput, KeyFilterInput, read_documents};
 use super::page::page_size;
+use super::place::DEFAULT_COLLECTION;
 use crate::database::query::{self, AggregateQuery, AggregatedPath, ValueSummary};
 use crate::error::{Error, Limit, Result};
 use crate::graphql::context::request_budget::RequestBudget;
@@ -38,7 +39,7 @@ pub(crate) struct AggregateRequest {
 impl Default for AggregateRequest {
     fn default() -> Self {
         Self {
-            collection: "D".to_owned(),
+            collection: DEFAULT_COLLECTION.to_owned(),
             filter: None,
             keys: None,
             group_by: Vec::new(),

@@ -4,6 +4,7 @@ use async_graphql::Value;
 
 use super::filter::{FilterInput, KeyFilterInput, OrderInput, read_documents};
 use super::page::{AskedPage, PageBoundaries, PageBounds};
+use super::place::DEFAULT_COLLECTION;
 use crate::budget::Share;
 use crate::database::DocumentKey;
 use crate::database::query::{
@@ -51,7 +52,7 @@ pub(crate) struct PagePlan {
 impl Default for DocumentsRequest {
     fn default() -> Self {
         Self {
-            collection: "D".to_owned(),
+            collection: DEFAULT_COLLECTION.to_owned(),
             filter: None,
             keys: None,
             order: None,

@@ -14,12 +14,15 @@ use crate::graphql::scalars::types::PathScalar;
 use crate::key::Leaves;
 use crate::store::Transaction;
 
+/// The collection of a field without the argument `collection`.
+pub(crate) const DEFAULT_COLLECTION: &str = "D";
+
 /// A place in a document. It fails with `NOT_FOUND` if nothing is stored there.
 #[derive(InputObject)]
 #[graphql(name = "DocumentPlace")]
 pub(crate) struct PlaceInput {
     /// The collection that holds the document.
-    #[graphql(default = "D")]
+    #[graphql(default_with = "DEFAULT_COLLECTION.to_owned()")]
     collection: String,
     /// The key of the document in its collection (`Document.key`).
     id: ID,

@@ -5,13 +5,14 @@ use async_graphql::{PathSegment, Value};
 use super::asked::AskedField;
 use super::empty::path;
 use super::rounded::{are_same_double, looks_rounded, mistakable};
-use super::{DEFAULT, GivenArguments, HintFinder};
+use super::{GivenArguments, HintFinder};
 use crate::database::query::{self, KeySet, KeyTests, Order, Page, Select};
 use crate::database::{DocumentKey, are_stored};
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
 use crate::document::leaf::abridged;
 use crate::error::Result;
+use crate::graphql::objects::place::DEFAULT_COLLECTION;
 use crate::graphql::response::hint::{Hint, HintCode};
 use crate::graphql::scalars::node_id::{self, NodeId};
 use crate::limits::{HINTED_LOOKUPS_MAX, HINTS_MAX};
@@ -80,7 +81,7 @@ impl HintFinder<'_> {
         };
         let key = MissingKey {
             path,
-            collection: arguments.collection().unwrap_or(DEFAULT),
+            collection: arguments.collection().unwrap_or(DEFAULT_COLLECTION),
             id,
             text: Some(&text),
             as_number,

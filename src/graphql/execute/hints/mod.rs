@@ -23,6 +23,7 @@ use crate::document::leaf::abridged;
 use crate::error::{Error, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::objects::documents::DocumentsRequest;
+use crate::graphql::objects::place::DEFAULT_COLLECTION;
 use crate::graphql::prepare::prepared_query::select;
 use crate::graphql::response::hint::{Hint, HintCode, hints_text};
 use crate::limits::{HINT_TIME_MAX, HINTED_RESPONSE_BYTES_MAX, HINTS_MAX};
@@ -222,7 +223,7 @@ impl HintFinder<'_> {
         if request.page.after.is_some() || request.page.before.is_some() {
             return Ok(());
         }
-        let given = collection.unwrap_or(DEFAULT).to_owned();
+        let given = collection.unwrap_or(DEFAULT_COLLECTION).to_owned();
         let found = self.of_keys(&path, &given, arguments.get("keys")).await?;
         if !found.is_empty() {
             hints.extend(found);
@@ -244,7 +245,7 @@ impl HintFinder<'_> {
         path: Vec<PathSegment>,
         given: Option<&str>,
     ) -> Result<Option<Hint>> {
-        let collection = given.unwrap_or(DEFAULT);
+        let collection = given.unwrap_or(DEFAULT_COLLECTION);
         if collection.is_empty() || is_there(self.read, collection).await? {
             return Ok(None);
         }
@@ -278,9 +279,6 @@ impl HintFinder<'_> {
         }))
     }
 }
-
-/// The collection without the argument `collection`.
-const DEFAULT: &str = "D";
 
 /// The given arguments of a field.
 struct GivenArguments<'d>(Vec<(&'d str, Value)>);

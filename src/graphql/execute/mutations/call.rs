@@ -7,14 +7,12 @@ use super::session::MutationSession;
 use crate::error::{Error, Result};
 use crate::graphql::execute::planned::PlanArguments;
 use crate::graphql::objects::json_argument::{LeavesArgument, leaves, parsed};
+use crate::graphql::objects::place::DEFAULT_COLLECTION;
 use crate::graphql::objects::required::{in_argument, required_json};
 use crate::graphql::prepare::plan::{ElementField, Field, PlannedField, PlannedMutation};
 use crate::graphql::response::write::server_error;
 use crate::graphql::scalars::types::{Json, PathScalar, VersionScalar};
 use crate::key::Version;
-
-/// The collection of a field without the argument `collection`.
-const DEFAULT_COLLECTION: &str = "D";
 
 /// A call of the function of a root field.
 pub(super) struct Call<'c> {

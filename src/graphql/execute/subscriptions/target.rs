@@ -8,6 +8,7 @@ use async_graphql::{InputType, Value, Variables};
 use crate::database::{ChangeCursor, Interest, check_collection};
 use crate::document::id::DocumentId;
 use crate::error::{Error, Limit, Result};
+use crate::graphql::objects::place::DEFAULT_COLLECTION;
 use crate::graphql::scalars::types::{PathScalar, path_argument};
 use crate::limits::{LIVE_PAGE_TIME_MIN, LIVE_SCAN_DOCUMENTS_MAX};
 
@@ -78,9 +79,6 @@ fn check_scan_limit(scan_limit: Option<i32>) -> Result<()> {
     ))
     .with_limit(Limit::new("scanLimit", LIVE_SCAN_DOCUMENTS_MAX)))
 }
-
-/// The default of the argument `collection`.
-const DEFAULT_COLLECTION: &str = "D";
 
 /// The arguments of a field.
 struct Arguments<'a> {

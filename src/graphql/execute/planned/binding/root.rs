@@ -12,6 +12,7 @@ use crate::document::id::DocumentId;
 use crate::document::path::Path;
 use crate::error::Result;
 use crate::graphql::context::request_budget::mismatch;
+use crate::graphql::objects::place::DEFAULT_COLLECTION;
 use crate::graphql::prepare::plan::{Field, NodeSelection, Selection};
 use crate::graphql::scalars::node_id::NodeId;
 use crate::graphql::scalars::types::parsed;
@@ -37,9 +38,9 @@ impl<'p> Binder<'p> {
                 below,
             } => {
                 let collection = match collection {
-                    None => Cow::Borrowed("D"),
+                    None => Cow::Borrowed(DEFAULT_COLLECTION),
                     Some(Input::Variable(name)) if !self.variables.values.contains_key(name) => {
-                        Cow::Borrowed("D")
+                        Cow::Borrowed(DEFAULT_COLLECTION)
                     }
                     Some(collection) => self.arguments.string(collection)?,
                 };
