@@ -1,7 +1,8 @@
 //! Moves work on large texts to a blocking thread.
 
+use crate::budget::{count_steps, turn};
 use crate::error::{Error, Result};
-use crate::limits::JSON_BYTES_AT_ONCE;
+use crate::limits::{JSON_BYTES_AT_ONCE, JSON_BYTES_PER_STEP};
 
 /// Runs `work` on a text of `bytes` bytes: directly if the text is small, otherwise on a blocking
 /// thread.
@@ -13,6 +14,8 @@ pub async fn offload_if_large<T: Send + 'static>(
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
     if bytes <= JSON_BYTES_AT_ONCE {
+        turn().await;
+        count_steps(bytes as u64 / JSON_BYTES_PER_STEP);
         return work();
     }
     let done = tokio::task::spawn_blocking(work).await;

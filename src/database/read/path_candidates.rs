@@ -8,7 +8,7 @@ use super::fetch::Fetched;
 use super::range_plan::{Extent, ReadPlan};
 use super::request::{BorrowedRequest, ReadRequest};
 use super::value_ref::length_of_array;
-use crate::budget::Reservation;
+use crate::budget::{Reservation, in_turns};
 use crate::database::document_key::DocumentKey;
 use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, Result};
@@ -63,7 +63,8 @@ impl PathCandidates {
             of: Vec::with_capacity(requested.len()),
         };
         let mut counted = 0;
-        for request in requested {
+        let mut requests = in_turns(requested);
+        while let Some(request) = requests.next().await {
             let begin = candidates.all.len();
             let bytes = candidates.keys.len() - counted;
             if bytes > KEY_BYTES_COUNTED {

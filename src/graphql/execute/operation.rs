@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use async_graphql::parser::types::ExecutableDocument;
 
+use crate::budget::{count_steps, turn};
 use crate::database::IdempotencyKey;
 use crate::error::Result;
 use crate::graphql::prepare::plan::Plan;
@@ -13,7 +14,7 @@ use crate::graphql::request::raw_variables::GivenVariables;
 use crate::graphql::schema::built::served::ServedSchema;
 use crate::graphql::variables::coerce::coerce;
 use crate::graphql::variables::coerced::{Coerced, IdleVariables};
-use crate::limits::{Bounds, JSON_BYTES_AT_ONCE};
+use crate::limits::{Bounds, JSON_BYTES_AT_ONCE, JSON_BYTES_PER_STEP};
 use crate::store::offload_if_large;
 
 /// An operation that can be executed any number of times.
@@ -74,6 +75,8 @@ pub(crate) async fn coerced(
 ) -> Result<Coerced> {
     let bytes = request.variables.text().len();
     if bytes <= JSON_BYTES_AT_ONCE {
+        turn().await;
+        count_steps(bytes as u64 / JSON_BYTES_PER_STEP);
         let name = request.operation_name.as_deref();
         return coerced_now(prepared, name, &request.variables, &bounds);
     }
@@ -91,5 +94,9 @@ fn coerced_now(
 ) -> Result<Coerced> {
     let selected = select(&prepared.document, name)?;
     let inputs = prepared.schema.types().inputs();
-    coerce(&selected.variable_definitions, given, inputs, bounds)
+    let coerced = coerce(&selected.variable_definitions, given, inputs, bounds)?;
+    Ok(Coerced {
+        bytes: given.text().len(),
+        ..coerced
+    })
 }

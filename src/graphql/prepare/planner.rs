@@ -52,6 +52,7 @@ impl Plan {
         let introspected = planner.introspected.into_inner();
         Ok(Self {
             root,
+            fields: PLANNED_FIELDS_MAX - planner.fields.get(),
             introspection: Introspection::new(document, operation, introspected),
         })
     }
@@ -277,13 +278,16 @@ impl<'d> Planner<'d> {
         below: &[Source<'d>],
     ) -> Option<Field> {
         let (function, result) = function(name)?;
+        let before = self.fields.get();
+        let below = match result {
+            Some(of) => self.selection(of, below)?,
+            None => Selection(Vec::new()),
+        };
         Some(Field::Mutation(PlannedMutation {
             function,
             arguments: requested.arguments.clone(),
-            below: match result {
-                Some(of) => self.selection(of, below)?,
-                None => Selection(Vec::new()),
-            },
+            fields: before - self.fields.get(),
+            below,
         }))
     }
 

@@ -8,6 +8,7 @@ use async_graphql::parser::types::{
     SelectionSet,
 };
 use async_graphql::{Name, ServerError};
+use futures::FutureExt as _;
 
 use super::parse::parse;
 use super::plan::Plan;
@@ -19,6 +20,7 @@ use super::validate::overlapping::conflicts;
 use super::validate::shown::shown;
 use super::validate::unknown_fields::many_unknown_fields;
 use super::validate::variable_usage::disallowed;
+use crate::budget::portion;
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::request::lru_cache::LruCache;
@@ -27,6 +29,7 @@ use crate::graphql::schema::built::served::ServedSchema;
 use crate::graphql::schema::built::types::{Types, base_name};
 use crate::limits::{
     Bounds, OPERATION_CACHED_BYTES_MAX, OPERATIONS_CACHED_BYTES_MAX, OPERATIONS_CACHED_MAX,
+    STEPS_PER_QUERY_BYTE,
 };
 
 /// The reason why a query is rejected.
@@ -143,6 +146,23 @@ impl PreparedQueries {
     /// Parses, validates and caches this text. Its validity does not depend on variables, which are
     /// checked for each request.
     pub(crate) async fn document(&self, text: &str) -> Result<Arc<PreparedQuery>, Refusal> {
+        // A fragment can be spread any number of times.
+        let steps = if text.contains("...") {
+            u64::MAX
+        } else {
+            text.len() as u64 * STEPS_PER_QUERY_BYTE
+        };
+        let document = portion(steps, || self.prepared(text)).await?;
+        if text.len() <= OPERATION_CACHED_BYTES_MAX {
+            // The cache counts the bytes of the text. A prepared query takes some dozen times as
+            // many.
+            let kept = document.clone();
+            self.kept().keep(text.into(), kept, text.len());
+        }
+        Ok(document)
+    }
+
+    fn prepared(&self, text: &str) -> Result<Arc<PreparedQuery>, Refusal> {
         check_text(text, &self.bounds)?;
         let parsed = parse(text).map_err(|error| Refusal::Invalid(vec![error.into()]));
         let mut document = parsed?;
@@ -159,17 +179,9 @@ impl PreparedQueries {
         if let Some(unknown) = many_unknown_fields(&document, types) {
             return Err(Refusal::Invalid(unknown));
         }
-        // Boxed, because this future is rarely needed and large.
-        Box::pin(validate(&document, &schema)).await?;
+        validate(&document, &schema)?;
         merge_root_fields(&mut document)?;
-        let document = Arc::new(PreparedQuery::new(document, schema)?);
-        if text.len() <= OPERATION_CACHED_BYTES_MAX {
-            // The cache counts the bytes of the text. A prepared query takes some dozen times as
-            // many.
-            let kept = document.clone();
-            self.kept().keep(text.into(), kept, text.len());
-        }
-        Ok(document)
+        Ok(Arc::new(PreparedQuery::new(document, schema)?))
     }
 
     /// The current schema.
@@ -213,8 +225,10 @@ fn check_types(document: &ExecutableDocument, types: &Types) -> Result<()> {
     Ok(())
 }
 
-async fn validate(document: &ExecutableDocument, schema: &ServedSchema) -> Result<(), Refusal> {
-    let validated = schema.validate(shown(document)).await;
+fn validate(document: &ExecutableDocument, schema: &ServedSchema) -> Result<(), Refusal> {
+    // The library is asynchronous because its extensions are, and ours waits for nothing.
+    let validated = schema.validate(shown(document)).now_or_never();
+    let validated = validated.ok_or_else(|| Error::internal("the validation waits"))?;
     validated.map_err(Refusal::Invalid)?;
     // Each of these rules needs a document that is valid according to the previous ones.
     for rule in [incorrect_literals, disallowed, conflicts] {

@@ -29,10 +29,10 @@ use super::world;
 const LONGEST_POLL_MAX: Duration = Duration::from_millis(250);
 
 /// An operation at its maximum.
-struct Template {
-    name: &'static str,
-    query: String,
-    variables: Value,
+pub(super) struct Template {
+    pub(super) name: &'static str,
+    pub(super) query: String,
+    pub(super) variables: Value,
 }
 
 impl Template {
@@ -51,6 +51,7 @@ struct Known {
     child_cursor: String,
     /// After half of the documents of a collection.
     page_cursor: String,
+    /// Empty if the server keeps no log of changes.
     changes_cursor: String,
     version: String,
     /// The global ids of documents.
@@ -82,11 +83,16 @@ impl Known {
         Self {
             child_cursor: text(&data["document"]["children"]["pageInfo"]["endCursor"]),
             page_cursor: text(&data["documents"]["pageInfo"]["endCursor"]),
-            changes_cursor: text(&data["changesCursor"]),
+            changes_cursor: data["changesCursor"].as_str().unwrap_or_default().to_owned(),
             version: text(&data["document"]["version"]),
             ids: nodes.iter().map(|node| text(&node["id"])).collect(),
         }
     }
+}
+
+/// All templates, for a server that has the documents of [`world`].
+pub(super) fn of(client: &mut Client) -> Vec<Template> {
+    all(&Known::read(client))
 }
 
 fn all(known: &Known) -> Vec<Template> {

@@ -35,6 +35,7 @@ use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::prepare::plan::Field;
 pub(crate) use crate::graphql::prepare::plan::Plan;
 use crate::graphql::variables::coerced::Coerced;
+use crate::limits::{JSON_BYTES_PER_STEP, STEPS_PER_BOUND_FIELD};
 use crate::store::Read;
 
 /// Who executes plans, and from what.
@@ -68,7 +69,9 @@ impl PlanExecutor<'_> {
     ) -> Result<WrittenResponse> {
         let request_budget = self.request_budget;
         request_budget.check()?;
-        let bound = bind(plan, introspected, self.variables, request_budget)?;
+        let bind = || bind(plan, introspected, self.variables, request_budget);
+        let bound = request_budget.budget().portion(self.bind_steps(plan.fields), bind);
+        let bound = bound.await?;
         self.respond(&bound, None, Vec::new()).await
     }
 
@@ -81,7 +84,9 @@ impl PlanExecutor<'_> {
         result: &SelectedResult<'_>,
         out: Vec<u8>,
     ) -> Result<WrittenResponse> {
-        let bound = bind_result(result, self.variables, self.request_budget)?;
+        let bind = || bind_result(result, self.variables, self.request_budget);
+        let budget = self.request_budget.budget();
+        let bound = budget.portion(self.bind_steps(result.fields), bind).await?;
         self.respond(&bound, Some(result.given), out).await
     }
 
@@ -104,6 +109,7 @@ impl PlanExecutor<'_> {
             field,
             given: Given::Change(change),
             below,
+            fields: plan.fields,
             is_written: false,
         };
         let mut written = self.select(&result, out).await?;
@@ -111,6 +117,12 @@ impl PlanExecutor<'_> {
             written.data.push(b'}');
         }
         Ok(written)
+    }
+
+    /// The steps to bind so many fields, and lists of paths in variables.
+    fn bind_steps(&self, fields: usize) -> u64 {
+        let listed = self.variables.bytes as u64 / JSON_BYTES_PER_STEP;
+        fields as u64 * STEPS_PER_BOUND_FIELD + listed
     }
 
     async fn respond(
