@@ -10,7 +10,7 @@ use tokio::time::timeout_at;
 use super::slice::{count_steps, turn, uncounted};
 use super::{Budget, Steps};
 use crate::error::{Error, Result};
-use crate::limits::{MOVED_BYTES_AT_ONCE, PORTION_STEPS_MAX, STEPS_AT_A_TIME};
+use crate::limits::{MOVED_BYTES_AT_ONCE, PORTION_STEPS_MAX};
 
 /// Permits for long work of queries, one per processor, so that the threads that serve requests get
 /// a processor soon.
@@ -35,7 +35,7 @@ impl Budget {
     pub async fn compute<T>(&self, work: impl Fn(&Steps<'_>) -> Result<T>) -> Result<T> {
         turn().await;
         {
-            let steps = Steps::at_most(self, STEPS_AT_A_TIME);
+            let steps = Steps::at_most(self, PORTION_STEPS_MAX);
             let result = work(&steps);
             if !steps.interrupted() {
                 return result;

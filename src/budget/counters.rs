@@ -109,6 +109,15 @@ impl Budget {
     #[inline]
     pub fn spend(&self, steps: u64) -> Result<()> {
         count_steps(steps);
+        self.charge(steps)
+    }
+
+    /// Spends steps of work that the current poll has counted before, or that others have done.
+    ///
+    /// # Errors
+    /// As [`Budget::check`].
+    #[inline]
+    pub(crate) fn charge(&self, steps: u64) -> Result<()> {
         let before = self.0.steps.fetch_add(steps, Relaxed);
         let after = before.saturating_add(steps);
         if after > self.0.limits.steps {

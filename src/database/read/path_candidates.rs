@@ -239,12 +239,15 @@ async fn settle_from_end(
         if arrays.is_empty() {
             return settled;
         }
-        let requests: Vec<_> = arrays
-            .iter()
-            .map(|(at, (array, ..))| requested[*at].at(array))
-            .collect();
-        let lengths = lengths(read, &requests, memory).await;
-        for ((at, (_, from_end, rest)), length) in arrays.into_iter().zip(lengths) {
+        let lengths = {
+            let requests = arrays.iter();
+            let requests: Vec<_> = requests
+                .map(|(at, (array, ..))| requested[*at].at(array))
+                .collect();
+            lengths(read, &requests, memory).await
+        };
+        let mut measured = in_turns(arrays.into_iter().zip(lengths));
+        while let Some(((at, (_, from_end, rest)), length)) = measured.next().await {
             settled[at] = Some(match length {
                 Err(error) => SettledPath::Failed(error),
                 Ok(None) => SettledPath::Nothing,
@@ -287,7 +290,12 @@ async fn lengths(
         }
         Ok(None)
     };
-    requests.iter().enumerate().map(length).collect()
+    let mut numbered = in_turns(requests.iter().enumerate());
+    let mut all = Vec::with_capacity(requests.len());
+    while let Some(request) = numbered.next().await {
+        all.push(length(request));
+    }
+    all
 }
 
 /// Replaces the tokens of a path that count from the end of an array with indexes. Returns the path

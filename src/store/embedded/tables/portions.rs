@@ -114,10 +114,11 @@ impl RoundPortion<'_> {
 
     /// Charges what the last portion stepped over.
     fn charge(&mut self) -> Result<()> {
-        let steps = std::mem::take(&mut self.steps).steps();
+        let steps = std::mem::take(&mut self.steps);
+        count_steps(steps.returned());
         self.ranges
             .first()
-            .map_or(Ok(()), |range| range.spend(steps))
+            .map_or(Ok(()), |range| range.spend(steps.stepped_over()))
     }
 
     /// Fails the ranges that are not read completely.

@@ -442,6 +442,7 @@ impl<'a> Rounds<'a> {
                     loaded.next().unwrap_or_else(|| Err(mismatch()))
                 }));
             }
+            drop(begun);
             if let Ok(Found::Children(found)) = &mut self.0[number].found {
                 found.answer(answers);
             }
