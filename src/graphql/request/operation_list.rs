@@ -245,6 +245,7 @@ mod tests {
 
     use super::*;
     use crate::error::ErrorKind;
+    use crate::key::hex;
 
     fn read(manifests: &[String]) -> Result<OperationList> {
         OperationList::read(manifests)
@@ -256,10 +257,7 @@ mod tests {
     }
 
     fn hash(text: &str) -> String {
-        Sha256::digest(text)
-            .iter()
-            .map(|byte| format!("{byte:02x}"))
-            .collect()
+        hex(&Sha256::digest(text))
     }
 
     fn apollo(operations: &serde_json::Value) -> String {
