@@ -191,7 +191,7 @@ fn refused_origins_are_log_lines_that_name_the_flag() {
             ("sec-fetch-site", "same-origin"),
         ];
         server.ask("POST", "/graphql", &same, QUERY);
-        assert!(!server.log().contains("WARN"), "{}", server.log());
+        assert!(!server.log().contains("refused"), "{}", server.log());
         for _ in 0..3 {
             preflight(&server, APP);
             server.ask("POST", "/graphql", &[JSON, ("origin", APP)], QUERY);
@@ -209,6 +209,6 @@ fn refused_origins_are_log_lines_that_name_the_flag() {
         }
         let log = server.log();
         assert_eq!(log.matches("app.example").count(), 4, "{log}");
-        assert_eq!(log.matches("WARN").count(), 10, "{log}");
+        assert_eq!(log.matches("was refused").count(), 10, "{log}");
     }
 }
