@@ -144,7 +144,7 @@ try {
   const url = uri.replace("http", "ws");
   const socket = createClient({ url, webSocketImpl: WebSocket, retryAttempts: 0 });
   const documentId = idOf("notesListedSubscription");
-  for await (const result of socket.iterate({ documentId, variables })) {
+  for await (const result of socket.iterate({ query: "", documentId, variables })) {
     assert.deepEqual(result, { data: title });
     break;
   }
