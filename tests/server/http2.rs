@@ -199,8 +199,16 @@ async fn unknown_hosts_are_rejected() {
     for (uri, header, expected) in [
         ("http://localhost/schema.graphql", None, 200),
         ("http://attacker.example/schema.graphql", None, 421),
-        ("http://localhost/schema.graphql", Some("attacker.example"), 421),
-        ("http://attacker.example/schema.graphql", Some("localhost"), 421),
+        (
+            "http://localhost/schema.graphql",
+            Some("attacker.example"),
+            421,
+        ),
+        (
+            "http://attacker.example/schema.graphql",
+            Some("localhost"),
+            421,
+        ),
         ("http://localhost/schema.graphql", Some("localhost"), 200),
     ] {
         let mut request = Request::get(uri);
