@@ -198,11 +198,19 @@ async fn unknown_hosts_are_rejected() {
     let server = Server::start();
     let mut client = Http2Client::connect(&server).await;
     for (uri, header, expected) in [
-        ("http://localhost/healthz", None, 200),
-        ("http://attacker.example/healthz", None, 421),
-        ("http://localhost/healthz", Some("attacker.example"), 421),
-        ("http://attacker.example/healthz", Some("localhost"), 421),
-        ("http://localhost/healthz", Some("localhost"), 200),
+        ("http://localhost/schema.graphql", None, 200),
+        ("http://attacker.example/schema.graphql", None, 421),
+        (
+            "http://localhost/schema.graphql",
+            Some("attacker.example"),
+            421,
+        ),
+        (
+            "http://attacker.example/schema.graphql",
+            Some("localhost"),
+            421,
+        ),
+        ("http://localhost/schema.graphql", Some("localhost"), 200),
     ] {
         let mut request = Request::get(uri);
         if let Some(host) = header {

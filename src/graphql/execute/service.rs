@@ -51,7 +51,9 @@ pub struct GraphQl(pub(super) Arc<ServiceParts>);
 pub(super) struct ServiceParts {
     database: Database,
     pub(super) operations: PreparedQueries,
-    persisted: PersistedQueries,
+    pub(super) persisted: PersistedQueries,
+    /// Whether only listed operations are executed.
+    listed_only: bool,
     /// Whether responses to queries have hints.
     hints: bool,
     pool: Pool,
@@ -81,6 +83,7 @@ impl GraphQl {
             scope,
             introspection,
             hints,
+            listed_only,
             bounds,
         } = options;
         let pool = Pool::new(bounds.held_bytes);
@@ -90,6 +93,7 @@ impl GraphQl {
             database,
             operations,
             persisted: PersistedQueries::new(),
+            listed_only,
             hints,
             live: Arc::new(LiveQueries::new(pool.clone())),
             pool,
@@ -311,29 +315,33 @@ impl ServiceParts {
         request: Request,
         report: &mut RequestStats,
     ) -> Result<(Operation, OperationType), Refusal> {
-        let by_hash = request.query.is_empty() && request.query_hash.is_some();
-        report.found_by_hash = by_hash.then_some(false);
-        let request = self.persisted.resolve(request)?;
-        report.found_by_hash = by_hash.then_some(true);
+        let by_id = request.query.is_empty() && request.query_id.is_some();
+        report.found_by_id = by_id.then_some(false);
+        let resolved = self.persisted.resolve(request)?;
+        report.found_by_id = by_id.then_some(true);
+        if self.listed_only {
+            resolved.check_listed()?;
+        }
+        let request = &resolved.request;
         let kept = self.operations.kept_document(&request.query);
         report.parsed_before = Some(kept.is_some());
         let prepared = match kept {
             Some(prepared) => prepared,
             None => self.operations.document(&request.query).await?,
         };
-        self.persisted.keep(&request);
+        self.persisted.keep(&resolved);
         let document = &prepared.document;
         let (name, selected) = select_named(document, request.operation_name.as_deref())?;
         let ty = prepared.operation_type(name, selected);
         report.ty = Some(type_name(ty));
         report.operation = name.map(str::to_owned);
         let plan = prepared.plan(name)?;
-        let variables = coerced(&prepared, &request, self.bounds).await?;
+        let variables = coerced(&prepared, request, self.bounds).await?;
         check_uses(document, selected, &variables, &self.bounds)?;
         let once_only = match ty {
             OperationType::Mutation => {
                 check_targets(document, selected, &variables, prepared.schema.types())?;
-                once_only(&request).map(Arc::new)
+                once_only(request).map(Arc::new)
             }
             OperationType::Query | OperationType::Subscription => None,
         };
@@ -341,7 +349,7 @@ impl ServiceParts {
             schema: prepared.schema.clone(),
             document: document.clone(),
             plan,
-            name: request.operation_name,
+            name: resolved.request.operation_name,
             variables,
             once_only,
         };

@@ -1,13 +1,15 @@
 //! Parses and validates the text of a query within limits, and caches the prepared queries.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, ArcSwapOption};
 use async_graphql::parser::types::{
     DocumentOperations, ExecutableDocument, OperationDefinition, OperationType, Selection,
     SelectionSet,
 };
 use async_graphql::{Name, ServerError};
+use tokio::task::yield_now;
 
 use super::parse::parse;
 use super::plan::Plan;
@@ -119,9 +121,14 @@ pub(crate) struct PreparedQueries {
     bounds: Bounds,
     introspection: bool,
     kept: Mutex<PreparedCache>,
+    pinned: ArcSwap<PinnedQueries>,
 }
 
 type PreparedCache = LruCache<Box<str>, Arc<PreparedQuery>>;
+
+/// Queries that stay prepared, by their text. One that is not valid has no value, and also one that was
+/// not requested since the schema was replaced.
+type PinnedQueries = HashMap<Arc<str>, ArcSwapOption<PreparedQuery>>;
 
 impl PreparedQueries {
     pub(crate) fn new(scope: SchemaScope, introspection: bool, bounds: &Bounds) -> Self {
@@ -130,19 +137,62 @@ impl PreparedQueries {
             bounds: *bounds,
             introspection,
             kept: Mutex::new(empty_cache()),
+            pinned: ArcSwap::default(),
         }
     }
 
-    /// The prepared query for this text and the current schema, if it is in the cache.
+    /// The prepared query for this text and the current schema, if it is pinned or in the cache.
     pub(crate) fn kept_document(&self, text: &str) -> Option<Arc<PreparedQuery>> {
-        let kept = self.kept().get(text);
+        let kept = match self.pinned.load().get(text) {
+            Some(pinned) => pinned.load_full(),
+            None => self.kept().get(text),
+        };
         // A query that was prepared while the schema was replaced is cached after the cache is emptied.
         kept.filter(|kept| Arc::ptr_eq(&kept.schema, &self.schema.load()))
     }
 
-    /// Parses, validates and caches this text. Its validity does not depend on variables, which are
-    /// checked for each request.
+    /// Parses, validates and caches this text.
     pub(crate) async fn document(&self, text: &str) -> Result<Arc<PreparedQuery>, Refusal> {
+        let document = self.prepare(text).await?;
+        if let Some(pinned) = self.pinned.load().get(text) {
+            pinned.store(Some(document.clone()));
+        } else if text.len() <= OPERATION_CACHED_BYTES_MAX {
+            // The cache counts the bytes of the text. A prepared query takes some dozen times as
+            // many.
+            let kept = document.clone();
+            self.kept().keep(text.into(), kept, text.len());
+        }
+        Ok(document)
+    }
+
+    /// Prepares these texts and pins them, in place of all that were pinned before. Returns the texts that
+    /// are not valid.
+    pub(crate) async fn pin(&self, texts: &[Arc<str>]) -> HashMap<Arc<str>, Refusal> {
+        let (mut pinned, mut refused) = (PinnedQueries::new(), HashMap::new());
+        for text in texts {
+            if pinned.contains_key(text) {
+                continue;
+            }
+            let document = match self.kept_document(text) {
+                Some(kept) => Some(kept),
+                None => match self.prepare(text).await {
+                    Ok(document) => Some(document),
+                    Err(refusal) => {
+                        refused.insert(text.clone(), refusal);
+                        None
+                    }
+                },
+            };
+            pinned.insert(text.clone(), ArcSwapOption::new(document));
+            yield_now().await;
+        }
+        self.pinned.store(Arc::new(pinned));
+        refused
+    }
+
+    /// Parses and validates this text. Its validity does not depend on variables, which are checked for
+    /// each request.
+    async fn prepare(&self, text: &str) -> Result<Arc<PreparedQuery>, Refusal> {
         check_text(text, &self.bounds)?;
         let parsed = parse(text).map_err(|error| Refusal::Invalid(vec![error.into()]));
         let mut document = parsed?;
@@ -162,14 +212,7 @@ impl PreparedQueries {
         // Boxed, because this future is rarely needed and large.
         Box::pin(validate(&document, &schema)).await?;
         merge_root_fields(&mut document)?;
-        let document = Arc::new(PreparedQuery::new(document, schema)?);
-        if text.len() <= OPERATION_CACHED_BYTES_MAX {
-            // The cache counts the bytes of the text. A prepared query takes some dozen times as
-            // many.
-            let kept = document.clone();
-            self.kept().keep(text.into(), kept, text.len());
-        }
-        Ok(document)
+        Ok(Arc::new(PreparedQuery::new(document, schema)?))
     }
 
     /// The current schema.
@@ -181,6 +224,9 @@ impl PreparedQueries {
     pub(crate) fn replace_schema(&self, schema: ServedSchema) {
         self.schema.store(Arc::new(schema));
         *self.kept() = empty_cache();
+        for pinned in self.pinned.load().values() {
+            pinned.store(None);
+        }
     }
 
     fn kept(&self) -> std::sync::MutexGuard<'_, PreparedCache> {

@@ -2,6 +2,7 @@
 
 pub(crate) mod cors;
 pub(crate) mod host;
+pub(crate) mod operation_files;
 pub(crate) mod tokens;
 
 use std::path::PathBuf;

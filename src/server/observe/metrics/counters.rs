@@ -56,7 +56,7 @@ impl Metrics {
             .inc();
         for (found, lookups) in [
             (report.parsed_before, &this.parsed),
-            (report.found_by_hash, &this.persisted),
+            (report.found_by_id, &this.persisted),
         ] {
             match found {
                 Some(true) => lookups.hit.inc(),
