@@ -202,7 +202,7 @@ async fn streamed(
     stream_body::response(started, options)
 }
 
-/// Returns the cursor in the header `Last-Event-ID`, which a client sends to resume a stream.
+/// The cursor in the header `Last-Event-ID`, which a client sends to resume a stream.
 fn last_event_id(headers: &HeaderMap) -> Result<Option<String>, Error> {
     let Some(value) = headers.get("last-event-id") else {
         return Ok(None);
@@ -218,7 +218,7 @@ pub(crate) async fn posted(body: Bytes, batch_max: Option<usize>) -> Result<Post
     offload_if_large(body.len(), move || Posted::from_json(&body, batch_max)).await
 }
 
-/// Returns the key in the `Idempotency-Key` header, without the quotes that its draft standard
+/// The key in the `Idempotency-Key` header, without the quotes that its draft standard
 /// requires.
 pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Error> {
     let mut given = headers.get_all("idempotency-key").iter();

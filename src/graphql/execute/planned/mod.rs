@@ -22,8 +22,8 @@ use futures::future::BoxFuture;
 
 use binding::bind::{bind, bind_result};
 use binding::bound::Bound;
+use finding::document_pages::FoundPages;
 use finding::finder::Finder;
-use finding::page::FoundPages;
 use finding::rounds::Rounds;
 use given::Given;
 use write_response::PlanWriter;
