@@ -6,8 +6,8 @@ use super::service::GraphQl;
 use crate::error::Result;
 use crate::graphql::prepare::prepared_query::Refusal;
 use crate::graphql::request::operation_list::OperationList;
-use crate::graphql::schema::built::served::ServedSchema;
-use crate::graphql::schema::built::source::SchemaSource;
+use crate::graphql::schema::schema_source::SchemaSource;
+use crate::graphql::schema::served_schema::ServedSchema;
 
 /// An operation of a list that is rejected whenever it is requested.
 #[derive(Debug)]

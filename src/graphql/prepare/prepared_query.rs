@@ -4,17 +4,14 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::{ArcSwap, ArcSwapOption};
-use async_graphql::parser::types::{
-    DocumentOperations, ExecutableDocument, OperationDefinition, OperationType, Selection,
-    SelectionSet,
-};
+use async_graphql::parser::types::{ExecutableDocument, OperationDefinition, OperationType};
 use async_graphql::{Name, ServerError};
 use tokio::task::yield_now;
 
 use super::parse::parse;
 use super::plan::Plan;
 use super::query_cost::check_expanded;
-use super::root_field::merged_root_field;
+use super::root_field::root_field;
 use super::text_limits::check_text;
 use super::validate::literals::incorrect_literals;
 use super::validate::overlapping::conflicts;
@@ -23,10 +20,10 @@ use super::validate::unknown_fields::many_unknown_fields;
 use super::validate::variable_usage::disallowed;
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
-use crate::graphql::request::lru_cache::LruCache;
-use crate::graphql::schema::built::scope::SchemaScope;
-use crate::graphql::schema::built::served::ServedSchema;
-use crate::graphql::schema::built::types::{Types, base_name};
+use crate::graphql::lru_cache::LruCache;
+use crate::graphql::schema::scope::SchemaScope;
+use crate::graphql::schema::served_schema::ServedSchema;
+use crate::graphql::schema::types::{Types, base_name};
 use crate::limits::{
     Bounds, OPERATION_CACHED_BYTES_MAX, OPERATIONS_CACHED_BYTES_MAX, OPERATIONS_CACHED_MAX,
 };
@@ -49,10 +46,7 @@ impl From<Error> for Refusal {
 pub(crate) struct PreparedQuery {
     /// The schema that the document is valid against.
     pub(crate) schema: Arc<ServedSchema>,
-    /// The document, with subscriptions as queries.
     pub(crate) document: Arc<ExecutableDocument>,
-    /// The names of the operations that are subscriptions.
-    subscriptions: Vec<Option<Name>>,
     /// The plans, by the names of their operations.
     plans: Vec<(Option<Name>, Arc<Plan>)>,
 }
@@ -60,22 +54,7 @@ pub(crate) struct PreparedQuery {
 impl PreparedQuery {
     /// # Errors
     /// As [`Plan::of`].
-    fn new(mut document: ExecutableDocument, schema: Arc<ServedSchema>) -> Result<Self> {
-        let mut subscriptions = Vec::new();
-        let mut execute_as_query = |name: Option<&Name>, operation: &mut OperationDefinition| {
-            if operation.ty == OperationType::Subscription {
-                operation.ty = OperationType::Query;
-                subscriptions.push(name.cloned());
-            }
-        };
-        match &mut document.operations {
-            DocumentOperations::Single(only) => execute_as_query(None, &mut only.node),
-            DocumentOperations::Multiple(all) => {
-                for (name, operation) in all {
-                    execute_as_query(Some(name), &mut operation.node);
-                }
-            }
-        }
+    fn new(document: ExecutableDocument, schema: Arc<ServedSchema>) -> Result<Self> {
         let plans = document.operations.iter().map(|(name, operation)| {
             let plan = Plan::of(&document, &operation.node, schema.types())?;
             Ok((name.cloned(), Arc::new(plan)))
@@ -84,23 +63,8 @@ impl PreparedQuery {
         Ok(Self {
             schema,
             plans,
-            subscriptions,
             document: Arc::new(document),
         })
-    }
-
-    /// The type of the operation with this name in the document.
-    pub(crate) fn operation_type(
-        &self,
-        name: Option<&str>,
-        operation: &OperationDefinition,
-    ) -> OperationType {
-        let mut names = self.subscriptions.iter();
-        if names.any(|subscription| subscription.as_deref() == name) {
-            OperationType::Subscription
-        } else {
-            operation.ty
-        }
     }
 
     /// The plan of the operation with this name in the document.
@@ -195,15 +159,16 @@ impl PreparedQueries {
     async fn prepare(&self, text: &str) -> Result<Arc<PreparedQuery>, Refusal> {
         check_text(text, &self.bounds)?;
         let parsed = parse(text).map_err(|error| Refusal::Invalid(vec![error.into()]));
-        let mut document = parsed?;
+        let document = parsed?;
         let schema = self.schema();
         let types = schema.types();
         if !types.contains("Mutation") {
             check_queries_only(&document)?;
         }
-        check_expanded(&document, types, &self.bounds)?;
-        if !self.introspection {
-            check_introspection(&document)?;
+        let introspects = check_expanded(&document, types, &self.bounds)?;
+        if introspects && !self.introspection {
+            let error = Error::bad_input("introspection is turned off on this server");
+            return Err(error.into());
         }
         check_types(&document, types)?;
         if let Some(unknown) = many_unknown_fields(&document, types) {
@@ -211,7 +176,11 @@ impl PreparedQueries {
         }
         // Boxed, because this future is rarely needed and large.
         Box::pin(validate(&document, &schema)).await?;
-        merge_root_fields(&mut document)?;
+        for (_, operation) in document.operations.iter() {
+            if operation.node.ty == OperationType::Subscription {
+                root_field(&document, &operation.node)?;
+            }
+        }
         Ok(Arc::new(PreparedQuery::new(document, schema)?))
     }
 
@@ -272,33 +241,6 @@ async fn validate(document: &ExecutableDocument, schema: &ServedSchema) -> Resul
     Ok(())
 }
 
-/// Replaces the selections of each subscription by its only root field.
-///
-/// # Errors
-/// As [`merged_root_field`].
-fn merge_root_fields(document: &mut ExecutableDocument) -> Result<()> {
-    let mut merged = Vec::new();
-    for (name, operation) in document.operations.iter() {
-        if operation.node.ty == OperationType::Subscription {
-            let field = merged_root_field(document, &operation.node)?;
-            merged.push((name.cloned(), field));
-        }
-    }
-    for (name, field) in merged {
-        let operation = match (&mut document.operations, &name) {
-            (DocumentOperations::Single(only), _) => Some(only),
-            (DocumentOperations::Multiple(all), Some(name)) => all.get_mut(name),
-            (DocumentOperations::Multiple(_), None) => None,
-        };
-        if let Some(operation) = operation {
-            let pos = field.pos;
-            let only = async_graphql::Positioned::new(Selection::Field(field), pos);
-            operation.node.selection_set.node.items = vec![only];
-        }
-    }
-    Ok(())
-}
-
 /// Rejects mutations in a read-only schema.
 ///
 /// # Errors
@@ -312,37 +254,6 @@ fn check_queries_only(document: &ExecutableDocument) -> Result<()> {
         ));
     }
     Ok(())
-}
-
-/// Rejects introspection. Must be called after [`check_expanded`], which bounds the recursion.
-///
-/// # Errors
-/// `BAD_USER_INPUT`: the document has a field `__schema` or `__type`.
-fn check_introspection(document: &ExecutableDocument) -> Result<()> {
-    let operations = document.operations.iter();
-    let operations = operations.map(|(_, operation)| &operation.node.selection_set.node);
-    let fragments = document.fragments.values();
-    let fragments = fragments.map(|fragment| &fragment.node.selection_set.node);
-    if operations.chain(fragments).any(introspects) {
-        return Err(Error::bad_input(
-            "introspection is turned off on this server",
-        ));
-    }
-    Ok(())
-}
-
-fn introspects(selections: &SelectionSet) -> bool {
-    selections
-        .items
-        .iter()
-        .any(|selection| match &selection.node {
-            Selection::Field(field) => {
-                matches!(field.node.name.node.as_str(), "__schema" | "__type")
-                    || introspects(&field.node.selection_set.node)
-            }
-            Selection::InlineFragment(inline) => introspects(&inline.node.selection_set.node),
-            Selection::FragmentSpread(_) => false,
-        })
 }
 
 /// The operation with this name, or the only operation.
@@ -365,35 +276,30 @@ pub(crate) fn select_named<'d>(
     document: &'d ExecutableDocument,
     name: Option<&str>,
 ) -> Result<(Option<&'d str>, &'d OperationDefinition)> {
-    let found = match (&document.operations, name) {
-        (DocumentOperations::Single(only), None) => Some((None, only)),
-        (DocumentOperations::Single(_), Some(_)) => None,
-        (DocumentOperations::Multiple(all), Some(name)) => all.get_key_value(name).map(named),
-        (DocumentOperations::Multiple(all), None) if all.len() == 1 => all.iter().next().map(named),
-        (DocumentOperations::Multiple(_), None) => {
-            return Err(Error::bad_input(
-                "the query has several operations: `operationName` must name one",
-            ));
+    let mut operations = document.operations.iter();
+    let found = match name {
+        Some(name) => operations.find(|(named, _)| named.is_some_and(|named| named == name)),
+        None => {
+            let first = operations.next();
+            if operations.next().is_some() {
+                return Err(Error::bad_input(
+                    "the query has several operations: `operationName` must name one",
+                ));
+            }
+            first
         }
     };
-    let found = found.map(|(name, operation)| (name, &operation.node));
+    let found = found.map(|(name, operation)| (name.map(Name::as_str), &operation.node));
     found.ok_or_else(|| {
         let name = abridged(name.unwrap_or_default());
         Error::bad_input(format!("the query has no operation named {name:?}"))
     })
 }
 
-type Positioned<'d> = &'d async_graphql::Positioned<OperationDefinition>;
-
-fn named<'d>(
-    (name, operation): (&'d async_graphql::Name, Positioned<'d>),
-) -> (Option<&'d str>, Positioned<'d>) {
-    (Some(name.as_str()), operation)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graphql::prepare::plan::Field;
 
     #[tokio::test]
     async fn queries_over_the_cache_limit_are_not_cached() {
@@ -415,13 +321,13 @@ mod tests {
         let query = "subscription { document(id: 1) { kind } ...F }
             fragment F on Subscription { document(id: 1) { length } ... { document(id: 1) { id } } }";
         let prepared = operations.document(query).await.ok().expect("it is valid");
-        let operation = select(&prepared.document, None).expect("an operation");
-        let [only] = &operation.selection_set.node.items[..] else {
+        let plan = prepared.plan(None).expect("an operation");
+        let [only] = &plan.root.0[..] else {
             panic!("one root field");
         };
-        let Selection::Field(field) = &only.node else {
-            panic!("a field");
+        let Field::Document { below, .. } = &only.field else {
+            panic!("a document");
         };
-        assert_eq!(field.node.selection_set.node.items.len(), 3);
+        assert_eq!(below.0.len(), 3);
     }
 }

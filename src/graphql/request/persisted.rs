@@ -14,10 +14,10 @@ use arc_swap::ArcSwap;
 use sha2::{Digest as _, Sha256};
 
 use super::body::Request;
-use super::lru_cache::LruCache;
 use super::operation_list::OperationList;
 use super::query_id::{QueryHash, QueryId};
 use crate::error::{Error, ErrorKind, Result};
+use crate::graphql::lru_cache::LruCache;
 use crate::limits::{PERSISTED_QUERIES_BYTES_MAX, PERSISTED_QUERIES_MAX};
 
 /// The texts by their ids: listed ones, and others by their hash in an LRU cache.

@@ -139,7 +139,7 @@ fn is_known(request: &Request, hosts: &[Host]) -> bool {
         && headers.next().is_none()
 }
 
-/// Returns the host of an authority, in lower case and without its port.
+/// The host of an authority, in lower case and without its port.
 pub(super) fn name(text: &str) -> Option<String> {
     let authority: Authority = text.parse().ok()?;
     let host = authority.host().to_ascii_lowercase();

@@ -7,7 +7,7 @@ use crate::document::leaf::abridged;
 use crate::error::Result;
 use crate::graphql::{GraphQl, OperationList};
 use crate::limits::INVALID_OPERATIONS_LOGGED_MAX;
-use crate::server::connection::file_reload::{ReloadedFile, Watch};
+use crate::server::file_reload::{ReloadedFile, Watch};
 
 /// The operations that clients can send by id. The server reloads their files when they change.
 #[derive(Clone, Debug)]

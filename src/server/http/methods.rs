@@ -15,6 +15,7 @@ use tower_http::compression::predicate::{And, NotForContentType, Predicate as _,
 use super::body::{Coding, body};
 use super::endpoint::Endpoint;
 use super::{batch, cached};
+use crate::budget::offload_if_large;
 use crate::error::{Error, ErrorKind};
 use crate::graphql::{GraphQl, GraphQlResponse, Methods, Posted, Request};
 use crate::limits::{COMPRESSED_BYTES_MIN, IDEMPOTENCY_KEY_BYTES_MAX};
@@ -26,7 +27,6 @@ use crate::server::response::media::{Accepted, Media, StreamMedia, is_json};
 use crate::server::streaming::source::OperationSource as _;
 use crate::server::streaming::stream_body::{self, StreamOptions};
 use crate::server::streaming::websocket::handshake::{self, WebSockets};
-use crate::store::offload_if_large;
 
 /// Which responses are compressed. In a stream, the encoder would delay events.
 type Compressible = And<And<SizeAbove, NotForContentType>, NotForContentType>;
@@ -206,7 +206,7 @@ async fn streamed(
     stream_body::response(started, options)
 }
 
-/// Returns the cursor in the header `Last-Event-ID`, which a client sends to resume a stream.
+/// The cursor in the header `Last-Event-ID`, which a client sends to resume a stream.
 fn last_event_id(headers: &HeaderMap) -> Result<Option<String>, Error> {
     let Some(value) = headers.get("last-event-id") else {
         return Ok(None);
@@ -222,7 +222,7 @@ pub(crate) async fn posted(body: Bytes, batch_max: Option<usize>) -> Result<Post
     offload_if_large(body.len(), move || Posted::from_json(&body, batch_max)).await
 }
 
-/// Returns the key in the `Idempotency-Key` header, without the quotes that its draft standard
+/// The key in the `Idempotency-Key` header, without the quotes that its draft standard
 /// requires.
 pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Error> {
     let mut given = headers.get_all("idempotency-key").iter();
