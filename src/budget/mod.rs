@@ -14,6 +14,7 @@
 mod compute;
 mod counters;
 mod kinds;
+mod offload;
 mod poll_clock;
 mod pool;
 mod reservation;
@@ -26,6 +27,7 @@ mod written_text;
 
 pub use compute::{block_thread, grow, portion};
 pub use counters::Budget;
+pub use offload::offload_if_large;
 pub use pool::{Pool, Share};
 pub use reservation::Reservation;
 pub(crate) use slice::count_steps;

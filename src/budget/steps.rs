@@ -69,7 +69,7 @@ impl<'b> Steps<'b> {
         self.interrupted.get()
     }
 
-    /// Returns all steps, including the used ones, which the poll has done all the same.
+    /// All steps, including the used ones, which the poll has done all the same.
     pub(super) fn undo(&self) {
         count_steps(self.drawn.get() - self.left.get());
         self.left.set(self.drawn.get());

@@ -227,7 +227,7 @@ impl Loaded<'_> {
         })
     }
 
-    /// Returns the requested value. None if nothing is stored there.
+    /// The requested value. None if nothing is stored there.
     ///
     /// # Errors
     /// As [`load`].
@@ -236,7 +236,7 @@ impl Loaded<'_> {
         Ok(found.and_then(|it| ValueRef::new(it.pairs, it.range, it.candidate.key.len())))
     }
 
-    /// Returns the place of the requested value. None if nothing is stored there.
+    /// The place of the requested value. None if nothing is stored there.
     ///
     /// # Errors
     /// As [`load`].
@@ -245,7 +245,7 @@ impl Loaded<'_> {
         Ok(found.and_then(|it| self.place_of(number, it.candidate)))
     }
 
-    /// Returns the requested value of a document. None if nothing is stored there.
+    /// The requested value of a document. None if nothing is stored there.
     ///
     /// # Errors
     /// As [`load`].
@@ -283,7 +283,7 @@ impl Loaded<'_> {
         }
     }
 
-    /// Returns the requested value without the omitted parts. None if nothing is stored there, or if
+    /// The requested value without the omitted parts. None if nothing is stored there, or if
     /// the value itself is omitted.
     ///
     /// # Errors
@@ -332,7 +332,7 @@ impl Loaded<'_> {
         Ok(Remainder::new(key, pieces, omitted))
     }
 
-    /// Returns the first candidate that has a value, with its pairs. None if no candidate has one.
+    /// The first candidate that has a value, with its pairs. None if no candidate has one.
     fn found(&self, number: usize) -> Result<Option<FoundRange<'_>>> {
         let extent = self.requested[number].extent();
         for at in self.candidates.numbers(number)? {
@@ -352,7 +352,7 @@ impl Loaded<'_> {
         Ok(None)
     }
 
-    /// Returns the commit that last changed the requested document. None if Phyllo has not written
+    /// The commit that last changed the requested document. None if Phyllo has not written
     /// it.
     ///
     /// # Errors
