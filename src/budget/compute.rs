@@ -1,4 +1,4 @@
-//! Synchronous work of unknown length.
+//! Synchronous work: in place if it is short, otherwise on a blocking thread.
 
 use std::sync::LazyLock;
 use std::thread;
@@ -10,7 +10,9 @@ use tokio::time::timeout_at;
 use super::slice::{count_steps, turn, uncounted};
 use super::{Budget, Steps};
 use crate::error::{Error, Result};
-use crate::limits::{MOVED_BYTES_AT_ONCE, PORTION_STEPS_MAX};
+use crate::limits::{
+    JSON_BYTES_AT_ONCE, JSON_BYTES_PER_STEP, MOVED_BYTES_AT_ONCE, PORTION_STEPS_MAX,
+};
 
 /// Permits for long work of queries, one per processor, so that the threads that serve requests get
 /// a processor soon.
@@ -114,5 +116,36 @@ pub fn block_thread<T>(work: impl FnOnce() -> T) -> T {
     match flavor {
         Ok(RuntimeFlavor::MultiThread) => uncounted(|| tokio::task::block_in_place(work)),
         _ => work(),
+    }
+}
+
+/// Runs `work` on a text of `bytes` bytes: directly if the text is small, otherwise on a blocking
+/// thread.
+///
+/// # Errors
+/// The error of `work`. `INTERNAL`: it panicked on the blocking thread.
+pub async fn offload_if_large<T: Send + 'static>(
+    bytes: usize,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    if bytes <= JSON_BYTES_AT_ONCE {
+        turn().await;
+        count_steps(bytes as u64 / JSON_BYTES_PER_STEP);
+        return work();
+    }
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| Error::internal(error.to_string()))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn large_texts_are_processed_on_a_blocking_thread() {
+        let on = async |bytes| offload_if_large(bytes, || Ok(thread::current().id())).await;
+        let here = thread::current().id();
+        assert_eq!(on(JSON_BYTES_AT_ONCE).await.expect("done"), here);
+        assert_ne!(on(JSON_BYTES_AT_ONCE + 1).await.expect("done"), here);
     }
 }

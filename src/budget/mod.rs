@@ -14,7 +14,6 @@
 mod compute;
 mod counters;
 mod kinds;
-mod offload;
 mod poll_clock;
 mod pool;
 mod reservation;
@@ -25,9 +24,8 @@ mod waiting;
 mod waiting_client;
 mod written_text;
 
-pub use compute::{block_thread, grow, portion};
+pub use compute::{block_thread, grow, offload_if_large, portion};
 pub use counters::Budget;
-pub use offload::offload_if_large;
 pub use pool::{Pool, Share};
 pub use reservation::Reservation;
 pub(crate) use slice::count_steps;

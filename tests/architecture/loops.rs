@@ -54,7 +54,7 @@ const BOUNDED: &[(&str, &str, &str)] = &[
     ),
     ("src/database/query/entries/lookup.rs", "read_on", "a batch"),
     (
-        "src/database/query/entries/merge.rs",
+        "src/database/query/entries/merge_streams.rs",
         "next_of_any",
         "the spans of a filter",
     ),
@@ -105,14 +105,14 @@ const BOUNDED: &[(&str, &str, &str)] = &[
         "the arguments of a field",
     ),
     (
+        "src/graphql/execute/planned/finding/document_pages.rs",
+        "find",
+        "the pages of a query",
+    ),
+    (
         "src/graphql/execute/planned/finding/element.rs",
         "write_picked",
         "the paths of one list",
-    ),
-    (
-        "src/graphql/execute/planned/finding/page.rs",
-        "find",
-        "the pages of a query",
     ),
     (
         "src/graphql/execute/planned/finding/selected.rs",

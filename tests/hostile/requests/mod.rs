@@ -76,12 +76,7 @@ const BATCH_BYTES_MAX: usize = 3 << 20;
 impl Maker {
     /// Creates a generator for one client. It uses the families whose names contain one of these
     /// words. Each template of a query or a mutation is a family.
-    pub(crate) fn new(
-        seed: u64,
-        client: usize,
-        words: &[String],
-        templates: &[Template],
-    ) -> Self {
+    pub(crate) fn new(seed: u64, client: usize, words: &[String], templates: &[Template]) -> Self {
         let generated = [
             filters::FAMILIES,
             lists::FAMILIES,

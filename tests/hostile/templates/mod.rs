@@ -99,7 +99,10 @@ impl Known {
         Self {
             child_cursor: text(&data["document"]["children"]["pageInfo"]["endCursor"]),
             page_cursor: text(&data["documents"]["pageInfo"]["endCursor"]),
-            changes_cursor: data["changesCursor"].as_str().unwrap_or_default().to_owned(),
+            changes_cursor: data["changesCursor"]
+                .as_str()
+                .unwrap_or_default()
+                .to_owned(),
             version: text(&data["document"]["version"]),
             ids: nodes.iter().map(|node| text(&node["id"])).collect(),
         }

@@ -70,7 +70,9 @@ impl PlanExecutor<'_> {
         let request_budget = self.request_budget;
         request_budget.check()?;
         let bind = || bind(plan, introspected, self.variables, request_budget);
-        let bound = request_budget.budget().portion(self.bind_steps(plan.fields), bind);
+        let bound = request_budget
+            .budget()
+            .portion(self.bind_steps(plan.fields), bind);
         let bound = bound.await?;
         self.respond(&bound, None, Vec::new()).await
     }
