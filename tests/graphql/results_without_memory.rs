@@ -44,10 +44,7 @@ async fn a_mutation_whose_result_takes_too_much_memory_fails_at_its_field() {
     for id in 0..5 {
         client.insert(&id.to_string(), r#"{"n": 1}"#).await;
     }
-    let set: String = (0..30)
-        .map(|at| format!("{{at: \"$.m{at}\", value: 1}} "))
-        .collect();
-    let update = format!("updateDocuments(where: {{}}, everything: true, set: [{set}])");
+    let update = "updateDocuments(where: {}, everything: true, set: [{at: \"$.m\", value: 1}])";
     for (mutation, path) in [
         (
             format!("takeDocuments(first: 5) {{ {} }}", aliases(FIELDS, "key")),
@@ -60,10 +57,6 @@ async fn a_mutation_whose_result_takes_too_much_memory_fails_at_its_field() {
         (
             format!("{update} {{ {} }}", aliases(FIELDS, "matched")),
             json!(["updateDocuments"]),
-        ),
-        (
-            format!("{update} {{ updates {{ {} }} }}", aliases(20, "places")),
-            json!(["updateDocuments", "updates"]),
         ),
     ] {
         let query = format!("mutation {{ {mutation} }}");
