@@ -22,8 +22,9 @@ use server::Server;
 use skip::{skipped, skips_long};
 use stream::Stream;
 
-/// The token of the server that requires one.
+/// The tokens of the server that requires one.
 const TOKEN: &str = "3q0vJ2xR8mYb7NfKc5TzWw";
+const READ_ONLY_TOKEN: &str = "8dLrX1pQe6HsVu0oGk9ZtA";
 
 const README: &str = "README.md";
 /// The page that continues the README with npm's data.
@@ -178,7 +179,8 @@ fn the_page_works_in_a_real_browser() {
     let told = String::from_utf8_lossy(&sample.stderr);
     assert!(sample.status.success(), "{told}");
     let tokens = directory.path().join("tokens");
-    fs::write(&tokens, format!("page read-write {TOKEN}\n")).expect("a file");
+    let lines = format!("page read-write {TOKEN}\nreader read-only {READ_ONLY_TOKEN}\n");
+    fs::write(&tokens, lines).expect("a file");
     let guarded = Server::run(
         program(),
         &directory.path().join("guarded"),
@@ -197,6 +199,7 @@ fn the_page_works_in_a_real_browser() {
         .arg(&artifacts)
         .arg(format!("{}/", guarded.url()))
         .arg(TOKEN)
+        .arg(READ_ONLY_TOKEN)
         .current_dir(driver)
         .env("CHROMIUM", chromium)
         .output()

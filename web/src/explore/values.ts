@@ -1,6 +1,7 @@
 // The values of places that are short enough to be shown whole.
 import { ValuesDocument, type PlaceFragment } from '../api/generated';
 import { requestText } from '../api/request';
+import { isContainer } from './kinds';
 
 /** Characters of the longest string that is read without being asked for. */
 const LONGEST_SHOWN = 500;
@@ -11,11 +12,7 @@ const IDS_MAX = 1_000;
 /** JSON text by id of place. */
 export type Values = ReadonlyMap<string, string>;
 
-type Kinded = Pick<PlaceFragment, 'kind' | 'length'>;
-
-export const isContainer = ({ kind }: Pick<PlaceFragment, 'kind'>) => kind === 'OBJECT' || kind === 'ARRAY';
-
-const isShort = (place: Kinded) =>
+const isShort = (place: PlaceFragment) =>
   !isContainer(place) && (place.kind !== 'STRING' || (place.length ?? 0) <= LONGEST_SHOWN);
 
 export async function readShort(places: readonly PlaceFragment[], signal?: AbortSignal): Promise<Values> {
@@ -33,12 +30,4 @@ async function readValues(ids: readonly string[], signal?: AbortSignal): Promise
 export function pagesOf<Item>(items: readonly Item[], size = IDS_MAX): Item[][] {
   const pages = Math.ceil(items.length / size);
   return Array.from({ length: pages }, (_, page) => items.slice(page * size, (page + 1) * size));
-}
-
-/** What stands for a value that is not read. */
-export function summaryOf({ kind, length }: Kinded): string {
-  const count = (length ?? 0).toLocaleString('en');
-  if (kind === 'OBJECT') return `{ ${count} ${length === 1 ? 'member' : 'members'} }`;
-  if (kind === 'ARRAY') return `[ ${count} ${length === 1 ? 'element' : 'elements'} ]`;
-  return kind === 'STRING' ? `string of ${count} characters` : '';
 }

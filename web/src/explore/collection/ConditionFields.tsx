@@ -4,7 +4,8 @@ import { useLoaded } from '../../api/useLoaded';
 import { Failure } from '../Failure';
 import { jsonPathOf, shownName } from '../place';
 import { useDebounced } from '../useDebounced';
-import { isContainer, readShort, summaryOf } from '../values';
+import { isContainer, summaryOf } from '../kinds';
+import { readShort } from '../values';
 import type { SampledPath } from './columns';
 import { hasValue, literalOf, OPERATORS, type Condition, type Operator } from './filter';
 

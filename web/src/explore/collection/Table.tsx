@@ -2,7 +2,7 @@ import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
 import { hrefOf } from '../../route';
 import { jsonPathOf, pointerOf, shownName, type Path } from '../place';
-import { summaryOf } from '../values';
+import { summaryOf } from '../kinds';
 import type { Order } from './filter';
 import type { Documents } from './useDocuments';
 

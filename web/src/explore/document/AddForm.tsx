@@ -1,6 +1,6 @@
 import { useState } from 'react';
 import { pointerOf } from '../place';
-import type { Edit } from './edits';
+import type { Edit } from './edit';
 import type { Place } from './tree';
 import type { Edits } from './useEdits';
 import { ValueFields } from './ValueFields';

@@ -1,7 +1,7 @@
 import { useState } from 'react';
 import { openInGraphiql } from '../../graphiql/handover';
 import { jsonPathOf, pointerOf, queryOf, type Path } from '../place';
-import type { DocumentPlace } from './edits';
+import type { DocumentPlace } from './edit';
 
 const FORMS: Record<string, (at: DocumentPlace, path: Path) => string> = {
   'JSON Pointer': (_, path) => pointerOf(path),

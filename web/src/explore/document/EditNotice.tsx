@@ -1,8 +1,8 @@
 import { useEffect } from 'react';
 import { Failure } from '../Failure';
 import { pointerOf } from '../place';
-import { summaryOf } from '../values';
-import type { Current, Edit, Mismatch } from './edits';
+import { summaryOf } from '../kinds';
+import type { Current, Edit, Mismatch } from './edit';
 import type { Edits } from './useEdits';
 
 /** What became of the last edit, and how to undo it. */

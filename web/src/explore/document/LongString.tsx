@@ -1,7 +1,8 @@
 import { Failure } from '../Failure';
 import { useLoaded } from '../../api/useLoaded';
 import { pointerOf } from '../place';
-import { readCurrent, type DocumentPlace } from './edits';
+import { readCurrent } from './applyEdit';
+import type { DocumentPlace } from './edit';
 import { textOfString } from './strings';
 import type { Place } from './tree';
 

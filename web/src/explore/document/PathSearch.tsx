@@ -5,8 +5,9 @@ import { useDebounced } from '../useDebounced';
 import { useLoaded } from '../../api/useLoaded';
 import { Failure } from '../Failure';
 import { jsonPathOf } from '../place';
-import { isContainer, readShort, summaryOf } from '../values';
-import type { DocumentPlace } from './edits';
+import { isContainer, summaryOf } from '../kinds';
+import { readShort } from '../values';
+import type { DocumentPlace } from './edit';
 
 /** Rows that are shown, and bytes that are read, of what a JSONPath selects. */
 const SHOWN = 200;

@@ -1,7 +1,8 @@
 import { useEffect, useRef, useState } from 'react';
 import { Failure } from '../Failure';
 import { pointerOf } from '../place';
-import { readCurrent, type Current, type DocumentPlace } from './edits';
+import { readCurrent } from './applyEdit';
+import type { Current, DocumentPlace } from './edit';
 import type { Place } from './tree';
 import type { Edits } from './useEdits';
 

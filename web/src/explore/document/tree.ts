@@ -2,7 +2,7 @@
 // is in `useTree.ts`.
 import type { PlaceFragment } from '../../api/generated';
 import { pointerOf, type Path, type Segment } from '../place';
-import { isContainer } from '../values';
+import { isContainer } from '../kinds';
 
 /** A place, and the text of its value if that is short. */
 export interface Place extends PlaceFragment {

@@ -1,6 +1,7 @@
 import { useCallback, useState } from 'react';
 import type { Path } from '../place';
-import { applyEdit, Mismatch, sayEdit, undoEdit, type Applied, type DocumentPlace, type Edit } from './edits';
+import { applyEdit, undoEdit } from './applyEdit';
+import { Mismatch, sayEdit, type Applied, type DocumentPlace, type Edit } from './edit';
 
 export interface Edits {
   busy: boolean;

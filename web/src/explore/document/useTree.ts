@@ -3,7 +3,8 @@ import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
 import { LevelDocument, PlacesDocument, RootDocument, type PlaceFragment } from '../../api/generated';
 import { request } from '../../api/request';
 import { pointerOf, type Path, type Segment } from '../place';
-import { isContainer, pagesOf, readShort } from '../values';
+import { isContainer } from '../kinds';
+import { pagesOf, readShort } from '../values';
 import { affectedBy, EMPTY_TREE, reduceTree, type Place, type Tree } from './tree';
 
 const PAGE = 100;
