@@ -15,7 +15,7 @@ const FLAGS = [
   '--disable-component-update',
   '--disable-sync',
 ];
-const WAIT_MS = 30_000;
+const WAIT_MS = Number(process.env.WAIT_MS ?? 30_000);
 
 /** Opens the browser. Screenshots are written to the folder `artifacts`. */
 export async function start(base, artifacts) {

@@ -17,7 +17,7 @@ export async function live({ base, page, check, screenshot, client }) {
   await page.goto(`${proxy.url}#/c/live`);
 
   await check('a change of a document is marked in the table, on one connection', async () => {
-    await page.locator('.live.live').waitFor();
+    await page.locator('.live-status.live').waitFor();
     await page.getByRole('cell', { name: '3', exact: true }).waitFor();
     await client.change('replaceDocument(id: "k1003", collection: "live", path: "/n", document: 7777) { id }');
     await page.locator('tr.changed', { hasText: '7777' }).waitFor();
@@ -30,20 +30,20 @@ export async function live({ base, page, check, screenshot, client }) {
     await client.store('live', 'k0', '{"n": 1}');
     await page.getByRole('button', { name: '1 new, read again' }).click();
     await page.getByRole('link', { name: 'k0', exact: true }).waitFor();
-    await page.locator('.live.live').waitFor();
+    await page.locator('.live-status.live').waitFor();
     await client.change('deleteDocument(id: "k0", collection: "live") { deleted }');
     await page.getByRole('link', { name: 'k0', exact: true }).waitFor({ state: 'detached' });
   });
   await check('a lost connection is said, and nothing is missed when it is back', async () => {
     await page.getByRole('link', { name: 'k1005', exact: true }).click();
-    await page.locator('.live.live').waitFor();
+    await page.locator('.live-status.live').waitFor();
     proxy.cut();
     await page.getByText('Connection lost. Reconnecting …').waitFor();
     await screenshot('live-lost');
     await client.change('replaceDocument(id: "k1005", collection: "live", path: "/n", document: 5555) { id }');
     proxy.restore();
     await page.getByText('5555', { exact: true }).waitFor();
-    await page.locator('.live.live').waitFor();
+    await page.locator('.live-status.live').waitFor();
   });
   await check('a change of a place is marked in the tree; a new member and a removed one too', async () => {
     await page.getByRole('row', { name: /^list/ }).focus();

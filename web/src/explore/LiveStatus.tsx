@@ -10,5 +10,5 @@ const SAID: Record<LiveState, string> = {
 
 /** Whether what is shown changes with the store. */
 export function LiveStatus({ state }: { state: LiveState }) {
-  return <span className={`live ${state}`} role="status">{SAID[state]}</span>;
+  return <span className={`live-status ${state}`} role="status">{SAID[state]}</span>;
 }
