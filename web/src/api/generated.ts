@@ -116,11 +116,11 @@ export type RowsQueryVariables = Exact<{
   first: number;
   after?: string | null | undefined;
   scanLimit?: number | null | undefined;
-  c0: ReadonlyArray<string | number>;
-  c1: ReadonlyArray<string | number>;
-  c2: ReadonlyArray<string | number>;
-  c3: ReadonlyArray<string | number>;
-  c4: ReadonlyArray<string | number>;
+  c0: ReadonlyArray<string | number> | string;
+  c1: ReadonlyArray<string | number> | string;
+  c2: ReadonlyArray<string | number> | string;
+  c3: ReadonlyArray<string | number> | string;
+  c4: ReadonlyArray<string | number> | string;
 }>;
 
 
@@ -131,7 +131,7 @@ export type PlaceFragment = { id: string, path: ReadonlyArray<string | number>, 
 export type RootQueryVariables = Exact<{
   collection: string;
   id: string | number;
-  path: ReadonlyArray<string | number>;
+  path: ReadonlyArray<string | number> | string;
 }>;
 
 
@@ -140,7 +140,7 @@ export type RootQuery = { changesCursor: string | null, document: { id: string, 
 export type LevelQueryVariables = Exact<{
   collection: string;
   id: string | number;
-  path: ReadonlyArray<string | number>;
+  path: ReadonlyArray<string | number> | string;
   first: number;
   after?: string | null | undefined;
   from?: string | number | null | undefined;
@@ -172,7 +172,7 @@ export type ValuesQuery = { nodes: Array<
 export type CurrentQueryVariables = Exact<{
   collection: string;
   id: string | number;
-  path: ReadonlyArray<string | number>;
+  path: ReadonlyArray<string | number> | string;
 }>;
 
 
@@ -198,7 +198,7 @@ export type TryQuery = { documents: { nodes: Array<{ key: string, select: Array<
 export type ReplaceMutationVariables = Exact<{
   collection: string;
   id: string | number;
-  path: ReadonlyArray<string | number>;
+  path: ReadonlyArray<string | number> | string;
   document?: unknown;
   ifVersion?: string | null | undefined;
 }>;
@@ -209,7 +209,7 @@ export type ReplaceMutation = { replaceDocument: { version: string | null } };
 export type PatchMutationVariables = Exact<{
   collection: string;
   id: string | number;
-  path: ReadonlyArray<string | number>;
+  path: ReadonlyArray<string | number> | string;
   patch?: unknown;
   ifVersion?: string | null | undefined;
 }>;
@@ -220,7 +220,7 @@ export type PatchMutation = { patchDocument: { version: string | null } };
 export type RemoveMutationVariables = Exact<{
   collection: string;
   id: string | number;
-  path: ReadonlyArray<string | number>;
+  path: ReadonlyArray<string | number> | string;
   ifVersion?: string | null | undefined;
 }>;
 
@@ -261,6 +261,14 @@ export type ChangesSubscriptionVariables = Exact<{
 
 
 export type ChangesSubscription = { changes: { cursor: string, kind: DocumentChangeKind, key: string | null, paths: Array<ReadonlyArray<string | number>> } };
+
+export type KeysQueryVariables = Exact<{
+  collection: string;
+  keys?: DocumentKeyFilter | null | undefined;
+}>;
+
+
+export type KeysQuery = { documents: { nodes: Array<{ key: string }> } };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -556,3 +564,12 @@ export const ChangesDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<ChangesSubscription, ChangesSubscriptionVariables>;
+export const KeysDocument = new TypedDocumentString(`
+    query Keys($collection: String!, $keys: DocumentKeyFilter) {
+  documents(collection: $collection, keys: $keys, first: 50) {
+    nodes {
+      key
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<KeysQuery, KeysQueryVariables>;

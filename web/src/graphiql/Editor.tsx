@@ -1,11 +1,12 @@
 // The tab GraphiQL: the editor, told where the server is, what to open with and where to keep it.
 import './workers';
-import { useGraphiQL, useGraphiQLActions } from '@graphiql/react';
+import { useGraphiQL, useGraphiQLActions, useMonaco } from '@graphiql/react';
 import { GraphiQL } from 'graphiql';
 import { useEffect } from 'react';
 import 'graphiql/style.css';
 import { useLoaded } from '../api/useLoaded';
 import icon from '../favicon.svg';
+import { completeFromStore } from './completion';
 import { EMPTY_TAB, readExamples } from './examples';
 import { fetcher } from './fetcher';
 import { takeHandover, useHandover } from './handover';
@@ -41,6 +42,7 @@ export default function Editor() {
           Phyllo
         </a>
         <HandedOver />
+        <Completion />
       </GraphiQL.Logo>
     </GraphiQL>
   );
@@ -59,5 +61,12 @@ function HandedOver() {
     queryEditor.setValue(handover.query);
     variableEditor.setValue(handover.variables ?? '');
   }, [handover, queryEditor, variableEditor, addTab]);
+  return null;
+}
+
+/** Completion inside of strings, once Monaco is loaded. */
+function Completion() {
+  const monaco = useMonaco((state) => state.monaco);
+  useEffect(() => (monaco ? completeFromStore(monaco) : undefined), [monaco]);
   return null;
 }
