@@ -25,7 +25,7 @@ export async function access({ page, check, screenshot }, { guarded, token, read
   await check('a token that allows reading only is found out by the first edit', async () => {
     await enter(readOnlyToken);
     await page.getByRole('button', { name: 'Store the sample data' }).click();
-    await page.getByText('This token allows reading only.').waitFor();
+    await page.getByText('Only reading is allowed here').waitFor();
   });
   await check('an empty store takes the sample data with one click', async () => {
     await page.getByRole('button', { name: 'Token ✓' }).click();
@@ -57,7 +57,7 @@ export async function access({ page, check, screenshot }, { guarded, token, read
     await page.keyboard.press('F2');
     await page.getByRole('textbox', { name: 'New value of /area' }).fill('1');
     await page.keyboard.press('Enter');
-    await page.getByText('This token allows reading only.').waitFor();
+    await page.getByText('Only reading is allowed here').waitFor();
     await page.getByText('Read-only', { exact: true }).waitFor();
     assert.equal(await page.getByRole('button', { name: 'Edit area' }).count(), 0);
     await screenshot('read-only');

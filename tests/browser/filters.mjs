@@ -64,6 +64,16 @@ export async function filters({ base, page, check, screenshot, client }) {
     await screenshot('opened-in-graphiql');
     await page.evaluate(() => localStorage.clear());
   });
+  await check('columns are chosen from the paths of the documents', async () => {
+    await page.goto(new URL('#/c/countries', base).href);
+    await page.getByText('Columns', { exact: true }).click();
+    await page.getByRole('checkbox', { name: '$.subregion' }).uncheck();
+    await page.getByRole('checkbox', { name: '$.borders' }).check();
+    await page.getByRole('cell', { name: '[ 2 elements ]' }).first().waitFor();
+    assert.equal(await page.getByRole('columnheader', { name: 'subregion' }).count(), 0);
+    await screenshot('columns');
+    await assertAccessible(page);
+  });
   await check('an index is dropped after a question', async () => {
     await page.goto(new URL('#/c/countries', base).href);
     await page.getByRole('button', { name: 'Drop the index area' }).click();

@@ -24,6 +24,7 @@ const PING_MS = 10_000;
 const PONG_MS = 5_000;
 
 let shared: Client | undefined;
+let connected = false;
 
 /** Calls `onChange` for each change after the cursor, also after a lost connection. Returns how to stop. */
 export function follow({ collection, id, after, onChange, onState }: Follower): () => void {
@@ -35,6 +36,7 @@ export function follow({ collection, id, after, onChange, onState }: Follower): 
   let stopped = false;
 
   const stopListening = client.on('connected', () => onState('live'));
+  if (connected) onState('live');
   const again = () => {
     if (stopped) return;
     onState('lost');
@@ -79,6 +81,7 @@ export function follow({ collection, id, after, onChange, onState }: Follower): 
 export function forgetConnection(): void {
   void shared?.dispose();
   shared = undefined;
+  connected = false;
 }
 
 /** It never retries by itself: `follow` resumes after the last change that it has seen. */
@@ -97,7 +100,11 @@ function connect(): Client {
       pong: (received) => {
         if (received) clearTimeout(dead);
       },
-      closed: () => clearTimeout(dead),
+      connected: () => void (connected = true),
+      closed() {
+        connected = false;
+        clearTimeout(dead);
+      },
     },
   });
   return client;

@@ -3,7 +3,7 @@ import { RequestError } from '../api/request';
 /** In words of the page where it knows more than the server. The codes are those of docs/errors.md. */
 const SAID: Record<string, string> = {
   UNAUTHENTICATED: 'This server requires a token.',
-  FORBIDDEN: 'This token allows reading only.',
+  FORBIDDEN: 'Only reading is allowed here: by this token, or by the server.',
 };
 
 /** An error in words. */

@@ -8,6 +8,7 @@ import { Failure } from '../Failure';
 import { LiveStatus } from '../LiveStatus';
 import { jsonPathOf, shownName, type Path } from '../place';
 import { useLive } from '../useLive';
+import { ColumnPicker } from './ColumnPicker';
 import { firstColumns, sampledPaths, type SampledPath } from './columns';
 import { filterOf, NO_SEARCH, tableQuery, type Order } from './filter';
 import { FilterBuilder } from './FilterBuilder';
@@ -61,8 +62,9 @@ interface TableProps extends Props {
 /** What a search costs at most: 10,000 documents are examined unless it is allowed to examine more. */
 const EXAMINED_MORE = 1_000_000;
 
-function DocumentTable({ collection, paths, columns, editable, onChanged }: TableProps) {
+function DocumentTable({ collection, paths, columns: initialColumns, editable, onChanged }: TableProps) {
   const { name } = collection;
+  const [columns, setColumns] = useState(initialColumns);
   const [order, setOrder] = useState<Order>();
   const [search, setSearch] = useState(NO_SEARCH);
   const [scanLimit, setScanLimit] = useState<number | null>(null);
@@ -106,6 +108,7 @@ function DocumentTable({ collection, paths, columns, editable, onChanged }: Tabl
       {(expensive || (plan && plan.index === null)) && editable && (
         <SuggestedIndex collection={collection} search={search} order={order} onChanged={onChanged} />
       )}
+      {paths.length > 0 && <ColumnPicker paths={paths} columns={columns} onColumns={setColumns} />}
       <Table collection={name} columns={columns} documents={documents} order={order} onOrder={setOrder} />
       <footer className="about table-status">
         <span role="status">{loading ? 'Loading …' : `${rows.length.toLocaleString('en')} shown`}</span>

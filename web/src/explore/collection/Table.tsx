@@ -8,7 +8,7 @@ import type { Documents } from './useDocuments';
 
 const ROW_HEIGHT = 34;
 /** The next page is read when so many rows are left. */
-const AHEAD = 20;
+const AHEAD = 5;
 
 interface Props {
   collection: string;

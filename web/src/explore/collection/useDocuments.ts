@@ -90,7 +90,7 @@ export function useDocuments(query: TableQuery): Documents {
 
   const more = useCallback(() => void load(shown.current, abort.current.signal), [load]);
   const reload = useCallback(() => setRound((round) => round + 1), []);
-  const refresh = useCallback(
+  const readAgain = useCallback(
     async (keys: ReadonlySet<string>) => {
       const mine = shown.current.rows.filter(({ key }) => keys.has(key)).map(({ key }) => key);
       const read = (page: string[]) =>
@@ -107,6 +107,16 @@ export function useDocuments(query: TableQuery): Documents {
       }));
     },
     [collection, columns, where, scanLimit],
+  );
+  // One after the other, so that a later state never makes way for an earlier one.
+  const queue = useRef(Promise.resolve());
+  const refresh = useCallback(
+    (keys: ReadonlySet<string>) => {
+      const failed = (error: Error) => void (abort.current.signal.aborted || setError(error));
+      queue.current = queue.current.then(() => readAgain(keys)).catch(failed);
+      return queue.current;
+    },
+    [readAgain],
   );
   return { ...pages, loading, error, more, reload, refresh };
 }

@@ -1,4 +1,4 @@
-import { useVirtualizer } from '@tanstack/react-virtual';
+import { defaultRangeExtractor, useVirtualizer } from '@tanstack/react-virtual';
 import { useMemo, useRef, useState, type KeyboardEvent } from 'react';
 import { Failure } from '../Failure';
 import { pointerOf } from '../place';
@@ -25,21 +25,27 @@ export function TreeGrid({ at, control, edits, editable }: Props) {
   const rows = useMemo(() => rowsOf(control.tree), [control.tree]);
   const [active, setActive] = useState('');
   const [form, setForm] = useState<{ id: string; form: Form }>();
+  const focused = Math.max(rows.findIndex((row) => idOf(row) === active), 0);
+  const edited = rows.findIndex((row) => row.type === 'place' && row.place.id === form?.id);
   const virtual = useVirtualizer({
     count: rows.length,
     getScrollElement: () => frame.current,
     estimateSize: () => ROW_HEIGHT,
     getItemKey: (index) => idOf(rows[index]),
     overscan: 5,
+    // The row that has the focus and the one that is edited stay in the page.
+    rangeExtractor(range) {
+      const kept = [focused, edited].filter((index) => index >= 0 && index < rows.length);
+      return [...new Set([...defaultRangeExtractor(range), ...kept])].sort((one, other) => one - other);
+    },
   });
-  const focused = Math.max(rows.findIndex((row) => idOf(row) === active), 0);
 
   const focusRow = (index: number) => {
     const row = rows[index];
     if (!row) return;
     setActive(idOf(row));
     virtual.scrollToIndex(index);
-    requestAnimationFrame(() => frame.current?.querySelector<HTMLElement>(`[data-index="${index}"]`)?.focus());
+    requestAnimationFrame(() => focusShown(frame.current, index, FRAMES));
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const row = rows[focused];
@@ -106,6 +112,15 @@ export function TreeGrid({ at, control, edits, editable }: Props) {
       </div>
     </div>
   );
+}
+
+/** Frames within which a row is in the page after it was scrolled to. */
+const FRAMES = 10;
+
+function focusShown(frame: HTMLElement | null, index: number, frames: number): void {
+  const row = frame?.querySelector<HTMLElement>(`[data-index="${index}"]`);
+  if (row) row.focus();
+  else if (frames > 0) requestAnimationFrame(() => focusShown(frame, index, frames - 1));
 }
 
 function idOf(row: Row | undefined): string {

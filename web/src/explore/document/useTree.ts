@@ -104,7 +104,7 @@ export function useTree(collection: string, id: string): TreeControl {
     [load],
   );
 
-  const refresh = useCallback(
+  const readAgain = useCallback(
     async (paths: readonly Path[]) => {
       if (paths.some((path) => path.length === 0) && !(await stillOpen(collection, id, shown.current))) {
         return setRound((round) => round + 1);
@@ -125,6 +125,16 @@ export function useTree(collection: string, id: string): TreeControl {
       );
     },
     [collection, id, read],
+  );
+  // One after the other, so that a later state never makes way for an earlier one.
+  const queue = useRef(Promise.resolve());
+  const refresh = useCallback(
+    (paths: readonly Path[]) => {
+      const failed = (error: Error) => setRoot((root) => ({ ...root, error }));
+      queue.current = queue.current.then(() => readAgain(paths)).catch(failed);
+      return queue.current;
+    },
+    [readAgain],
   );
 
   const reload = useCallback(() => setRound((round) => round + 1), []);
