@@ -35,7 +35,7 @@ export function TreeGrid({ at, control, edits, editable }: Props) {
     overscan: 5,
     // The row that has the focus and the one that is edited stay in the page.
     rangeExtractor(range) {
-      const kept = [focused, edited].filter((index) => index >= 0 && index < rows.length);
+      const kept = [focused, edited].filter((index) => rows[index]?.type === 'place');
       return [...new Set([...defaultRangeExtractor(range), ...kept])].sort((one, other) => one - other);
     },
   });
@@ -85,14 +85,19 @@ export function TreeGrid({ at, control, edits, editable }: Props) {
               role="row"
               className={index === focused ? 'row active' : 'row'}
               style={{ transform: `translateY(${start}px)`, ...depth }}
-              tabIndex={index === focused ? 0 : -1}
+              tabIndex={row.type !== 'place' ? undefined : index === focused ? 0 : -1}
               aria-level={row.depth + 1}
               aria-expanded={row.type === 'place' && isContainer(row.place) ? row.open : undefined}
               aria-posinset={row.type === 'place' ? row.index + 1 : undefined}
               aria-setsize={row.type === 'place' ? row.siblings : undefined}
-              onFocus={() => setActive(idOf(row))}
+              onFocus={() => row.type === 'place' && setActive(row.pointer)}
             >
-              {row.type === 'failure' && <div role="gridcell"><Failure error={row.error} /></div>}
+              {row.type === 'failure' && (
+                <div role="gridcell">
+                  <Failure error={row.error} />{' '}
+                  <button type="button" onClick={() => control.more(row.parent)}>Try again</button>
+                </div>
+              )}
               {row.type === 'more' && <MoreRow row={row} onMore={() => control.more(row.parent)} />}
               {row.type === 'place' && (
                 <PlaceRow
@@ -128,16 +133,17 @@ function idOf(row: Row | undefined): string {
   return row.type === 'place' ? row.pointer : `${row.type} ${pointerOf(row.parent.path)}`;
 }
 
-/** The row to which a key moves; undefined for other keys. */
+/** The place to which a key moves; undefined for other keys. Other rows have nothing to do there. */
 function moveOf(key: string, rows: readonly Row[], from: number): number | undefined {
   const row = rows[from];
-  if (key === 'ArrowDown') return Math.min(from + 1, rows.length - 1);
-  if (key === 'ArrowUp') return Math.max(from - 1, 0);
+  const isPlace = ({ type }: Row) => type === 'place';
+  const next = () => rows.findIndex((row, index) => index > from && isPlace(row));
+  if (key === 'ArrowDown') return next();
+  if (key === 'ArrowUp') return rows.findLastIndex((row, index) => index < from && isPlace(row));
   if (key === 'Home') return 0;
-  if (key === 'End') return rows.length - 1;
+  if (key === 'End') return rows.findLastIndex(isPlace);
   if (row?.type !== 'place') return undefined;
-  if (key === 'ArrowRight' && row.open) return Math.min(from + 1, rows.length - 1);
+  if (key === 'ArrowRight' && row.open) return next();
   if (key !== 'ArrowLeft' || row.open) return undefined;
-  for (let index = from - 1; index >= 0; index--) if ((rows[index]?.depth ?? 0) < row.depth) return index;
-  return undefined;
+  return rows.findLastIndex((other, index) => index < from && isPlace(other) && other.depth < row.depth);
 }
