@@ -63,6 +63,31 @@ export async function graphiql({ base, page, check, screenshot, complaints, host
     await page.keyboard.press('Escape');
     await type(TYPED);
   });
+  await check('completion in strings uses the store', async () => {
+    const offered = (text) => page.locator('.suggest-widget.visible .monaco-list-row', { hasText: text });
+    for (const [query, expected] of [
+      ['{ document(collection: "coun', 'countries'],
+      ['{ document(collection: "countries", id: "FR', 'FRA'],
+      ['{ document(collection: "countries", id: "FRA", path: "/name/', '/name/official'],
+    ]) {
+      await type(query);
+      await page.keyboard.press('Control+Space');
+      await offered(expected).waitFor();
+      await page.keyboard.press('Escape');
+    }
+    await type(TYPED);
+  });
+  await check('GraphiQL can be used at 390 pixels', async () => {
+    await page.setViewportSize({ width: 390, height: 800 });
+    assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0);
+    assert.deepEqual(Object.keys((await run()).data), ['collections', 'document']);
+    const [editor, response] = await Promise.all(
+      ['.graphiql-query-editor', '.graphiql-response'].map((selector) => page.locator(selector).boundingBox()),
+    );
+    assert.ok(editor.width > 300 && response.width > 300 && response.height > 200);
+    await screenshot('graphiql-390');
+    await page.setViewportSize({ width: 1280, height: 800 });
+  });
   await check('errors in a query are underlined', async () => {
     await type('query Mistaken { nothingOfTheKind }');
     await page.locator('.graphiql-query-editor .squiggly-error').waitFor();
