@@ -22,15 +22,16 @@ export async function filters({ base, page, check, screenshot, client }) {
     assert.ok(offered.includes('$.name.common') && offered.includes('$.area'), offered.join());
     await set(0, '$.area', '≥', '600000');
     await page.getByText('Compared with 600000.').waitFor();
-    await condition.getByText(/^In /).waitFor();
+    await condition.getByText('In AND: 468').waitFor();
     await condition.nth(0).getByRole('combobox', { name: 'JSONPath' }).fill('$.area[');
     await condition.getByRole('alert').waitFor();
     await set(0, '$.area', '≥', '600000');
   });
   await check('the plan is shown, and an index that would serve is created with one click', async () => {
     await page.getByRole('button', { name: 'Find' }).click();
-    await page.getByText('Without an index').waitFor();
-    const found = await keys();
+    const large = 'ARG,AUS,BRA,CAN,CHL,CHN,EGY,IND,MEX,PER,USA,ZAF';
+    await shows(large);
+    await page.getByText('Without an index: 40 documents examined').waitFor();
     await screenshot('filter');
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Create the index' }).click();
@@ -38,7 +39,7 @@ export async function filters({ base, page, check, screenshot, client }) {
     await until(async () => (await client.query('{ collections { name indexes { state } } }')).collections.find(({ name }) => name === 'countries').indexes[0].state === 'READY');
     await page.getByRole('button', { name: 'Find' }).click();
     await page.getByText(/^Index area/).waitFor();
-    assert.deepEqual((await keys()).sort(), found.sort());
+    assert.equal((await keys()).sort().join(), large);
   });
   await check('conditions are combined, and text is found in any case', async () => {
     await page.getByRole('button', { name: 'Add a condition' }).click();
@@ -65,6 +66,7 @@ export async function filters({ base, page, check, screenshot, client }) {
     await page.evaluate(() => localStorage.clear());
   });
   await check('columns are chosen from the paths of the documents', async () => {
+    await page.goto('about:blank'); // a view that was opened keeps its filter
     await page.goto(new URL('#/c/countries', base).href);
     await page.getByText('Columns', { exact: true }).click();
     await page.getByRole('checkbox', { name: '$.subregion' }).uncheck();

@@ -34,7 +34,10 @@ export function EmptyStore({ onStored }: { onStored: () => void }) {
 async function storeSamples(): Promise<void> {
   for (const { collection, url } of SAMPLES) {
     const lines = (await (await fetch(url)).text()).split('\n').filter((line) => line !== '');
-    await Promise.all(lines.map((line) => store(collection, new JsonText(line))));
+    const [first, ...others] = lines.map((line) => new JsonText(line));
+    // If the first one is rejected, so are the others.
+    if (first) await store(collection, first);
+    await Promise.all(others.map((line) => store(collection, line)));
   }
 }
 
