@@ -49,6 +49,7 @@ await check('400,000 documents are read 50 at a time', async () => {
 });
 await check('a document of 20 MB shows one level', async () => {
   await page.goto(new URL('#/c/large', base).href);
+  await page.getByText('2 shown').waitFor();
   const opened = await counted(page, async () => {
     await page.getByRole('link', { name: 'object', exact: true }).click();
     await page.getByRole('row', { name: /^part00000 / }).waitFor();
