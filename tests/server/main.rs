@@ -18,6 +18,7 @@ mod http2;
 mod introspection;
 mod keep_alive;
 mod limits;
+mod listed_operations;
 mod methods;
 mod metrics_and_logs;
 #[path = "../npm/mod.rs"]

@@ -13,7 +13,7 @@ use crate::support::{JSON, Server, head, insertion};
 
 const PROTOCOL: (&str, &str) = ("sec-websocket-protocol", "graphql-transport-ws");
 
-struct Client(WebSocket<TcpStream>);
+pub(crate) struct Client(WebSocket<TcpStream>);
 
 /// Opens a WebSocket with these headers. An error is the status of the response.
 fn open(server: &Server, headers: &[(&str, &str)]) -> Result<Client, u16> {
@@ -37,7 +37,7 @@ fn open(server: &Server, headers: &[(&str, &str)]) -> Result<Client, u16> {
 }
 
 /// Opens a WebSocket that is acknowledged.
-fn acknowledged(server: &Server) -> Client {
+pub(crate) fn acknowledged(server: &Server) -> Client {
     let mut client = open(server, &[PROTOCOL]).expect("it is opened");
     assert_eq!(
         client.initialised(&json!({})),
@@ -71,7 +71,12 @@ impl Client {
 
     /// The payload of the only response to an operation.
     fn ask(&mut self, query: &str) -> Value {
-        self.subscribe("1", query);
+        self.request(&json!({ "query": query }))
+    }
+
+    /// The payload of the only response to a request.
+    pub(crate) fn request(&mut self, payload: &Value) -> Value {
+        self.send(&json!({"id": "1", "type": "subscribe", "payload": payload}));
         let next = self.receive();
         if next["type"] == json!("next") {
             let complete = json!({"id": "1", "type": "complete"});

@@ -10,7 +10,7 @@ use crate::document::filter::Filter;
 use crate::error::Result;
 use crate::store::Transaction;
 
-/// Returns the first documents in the catalog of a collection whose keys are in a set, at most
+/// The first documents in the catalog of a collection whose keys are in a set, at most
 /// `documents_max`, in the order of their ids. The transaction conflicts with others that create or
 /// delete a document before the last one of them. If there are fewer than `documents_max`, it
 /// conflicts with the creation of any in the set.

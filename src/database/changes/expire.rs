@@ -10,7 +10,7 @@ use foundationdb_tuple::{Versionstamp, pack};
 
 use super::settings::{ChangeSettings, horizon_of};
 use super::size::EntryBytes;
-use super::write::now;
+use super::write_commit_entry::now;
 use crate::error::Result;
 use crate::key::{ChangeLogPart, ChangeLogRange, ChangesDecoder, Family, Version};
 use crate::limits::{CHANGE_SHARDS, CHANGES_EXPIRED_AT_ONCE};
@@ -73,7 +73,7 @@ struct ExpiredEntries {
     more: bool,
 }
 
-/// Returns a portion of the expired entries of a shard. `None` if there are none.
+/// A portion of the expired entries of a shard. `None` if there are none.
 async fn expired(
     read: &dyn Read,
     shard: u8,

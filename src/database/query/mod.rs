@@ -37,7 +37,7 @@ use crate::document::id::DocumentId;
 use crate::error::{Error, Limit, Result};
 use crate::store::Read;
 
-/// Returns a page of the matching documents.
+/// A page of the matching documents.
 ///
 /// # Errors
 /// `TOO_COMPLEX`: the query would examine more documents than allowed. The message names an index
@@ -71,7 +71,7 @@ pub async fn documents(read: &dyn Read, budget: &Budget, select: &Select) -> Res
     Ok(found)
 }
 
-/// Returns all documents that match a filter and have keys in a set, in the order of their ids. Examines at most `documents_max`
+/// All documents that match a filter and have keys in a set, in the order of their ids. Examines at most `documents_max`
 /// documents.
 ///
 /// # Errors

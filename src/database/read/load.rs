@@ -212,7 +212,7 @@ struct FoundRange<'l> {
 }
 
 impl Loaded<'_> {
-    /// Returns the requested value. None if nothing is stored there.
+    /// The requested value. None if nothing is stored there.
     ///
     /// # Errors
     /// As [`load`].
@@ -221,7 +221,7 @@ impl Loaded<'_> {
         Ok(found.and_then(|it| ValueRef::new(it.pairs, it.range, it.candidate.key.len())))
     }
 
-    /// Returns the place of the requested value. None if nothing is stored there.
+    /// The place of the requested value. None if nothing is stored there.
     ///
     /// # Errors
     /// As [`load`].
@@ -230,7 +230,7 @@ impl Loaded<'_> {
         Ok(found.and_then(|it| self.place_of(number, it.candidate)))
     }
 
-    /// Returns the requested value of a document. None if nothing is stored there.
+    /// The requested value of a document. None if nothing is stored there.
     ///
     /// # Errors
     /// As [`load`].
@@ -268,7 +268,7 @@ impl Loaded<'_> {
         }
     }
 
-    /// Returns the requested value without the omitted parts. None if nothing is stored there, or if
+    /// The requested value without the omitted parts. None if nothing is stored there, or if
     /// the value itself is omitted.
     ///
     /// # Errors
@@ -317,7 +317,7 @@ impl Loaded<'_> {
         Ok(Remainder::new(key, pieces, omitted))
     }
 
-    /// Returns the first candidate that has a value, with its pairs. None if no candidate has one.
+    /// The first candidate that has a value, with its pairs. None if no candidate has one.
     fn found(&self, number: usize) -> Result<Option<FoundRange<'_>>> {
         let extent = self.requested[number].extent();
         for at in self.candidates.numbers(number)? {
@@ -337,7 +337,7 @@ impl Loaded<'_> {
         Ok(None)
     }
 
-    /// Returns the commit that last changed the requested document. None if Phyllo has not written
+    /// The commit that last changed the requested document. None if Phyllo has not written
     /// it.
     ///
     /// # Errors

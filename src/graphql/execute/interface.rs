@@ -1,6 +1,6 @@
 //! The options and the results of executing a request.
 
-use crate::graphql::schema::built::scope::SchemaScope;
+use crate::graphql::schema::scope::SchemaScope;
 use crate::limits::Bounds;
 
 /// Which operations a request may execute.
@@ -36,6 +36,8 @@ pub struct GraphQlOptions {
     pub introspection: bool,
     /// Whether responses to queries have hints.
     pub hints: bool,
+    /// Whether only listed operations are executed.
+    pub listed_only: bool,
     /// The limits of a request.
     pub bounds: Bounds,
 }
@@ -47,6 +49,7 @@ impl Default for GraphQlOptions {
             scope: SchemaScope::default(),
             introspection: true,
             hints: true,
+            listed_only: false,
             bounds: Bounds::DEFAULT,
         }
     }

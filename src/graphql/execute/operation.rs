@@ -2,26 +2,21 @@
 
 use std::sync::Arc;
 
-use async_graphql::parser::types::ExecutableDocument;
-
+use crate::budget::offload_if_large;
 use crate::database::IdempotencyKey;
 use crate::error::Result;
 use crate::graphql::prepare::plan::Plan;
 use crate::graphql::prepare::prepared_query::{PreparedQuery, select};
 use crate::graphql::request::body::Request;
 use crate::graphql::request::raw_variables::GivenVariables;
-use crate::graphql::schema::built::served::ServedSchema;
 use crate::graphql::variables::coerce::coerce;
 use crate::graphql::variables::coerced::{Coerced, IdleVariables};
 use crate::limits::{Bounds, JSON_BYTES_AT_ONCE};
-use crate::store::offload_if_large;
 
 /// An operation that can be executed any number of times.
 #[derive(Clone)]
 pub(crate) struct Operation {
-    /// The schema that the document is valid against.
-    pub(crate) schema: Arc<ServedSchema>,
-    pub(crate) document: Arc<ExecutableDocument>,
+    pub(crate) prepared: Arc<PreparedQuery>,
     pub(crate) plan: Arc<Plan>,
     pub(crate) name: Option<String>,
     pub(crate) variables: Coerced,
@@ -30,8 +25,7 @@ pub(crate) struct Operation {
 
 /// A subscription between two executions. It takes less memory than an [`Operation`].
 pub(crate) struct IdleOperation {
-    schema: Arc<ServedSchema>,
-    document: Arc<ExecutableDocument>,
+    prepared: Arc<PreparedQuery>,
     plan: Arc<Plan>,
     name: Option<Box<str>>,
     variables: IdleVariables,
@@ -41,8 +35,7 @@ impl IdleOperation {
     /// Keeps an operation, which has no idempotency key.
     pub(crate) fn new(operation: Operation) -> Self {
         Self {
-            schema: operation.schema,
-            document: operation.document,
+            prepared: operation.prepared,
             plan: operation.plan,
             name: operation.name.map(Into::into),
             variables: IdleVariables::new(operation.variables),
@@ -52,8 +45,7 @@ impl IdleOperation {
     /// The operation, to execute it.
     pub(crate) fn operation(&self) -> Operation {
         Operation {
-            schema: self.schema.clone(),
-            document: self.document.clone(),
+            prepared: self.prepared.clone(),
             plan: self.plan.clone(),
             name: self.name.as_deref().map(str::to_owned),
             variables: self.variables.coerced(),
@@ -90,6 +82,6 @@ fn coerced_now(
     bounds: &Bounds,
 ) -> Result<Coerced> {
     let selected = select(&prepared.document, name)?;
-    let inputs = prepared.schema.types().inputs();
-    coerce(&selected.variable_definitions, given, inputs, bounds)
+    let types = prepared.schema.types();
+    coerce(&selected.variable_definitions, given, types, bounds)
 }

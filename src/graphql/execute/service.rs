@@ -17,7 +17,7 @@ use super::interface::{GraphQlOptions, GraphQlResponse, Methods};
 use super::mutations::session::MutationSession;
 use super::mutations::{MutationExecutor, MutationResponse};
 use super::operation::{IdleOperation, Operation, coerced};
-use super::planned::write::WrittenResponse;
+use super::planned::write_response::WrittenResponse;
 use super::planned::{PlanArguments, PlanExecutor, PlanSource};
 use super::streaming::{ResponseStream, Started};
 use super::subscriptions::changes::responses_to_changes;
@@ -39,7 +39,8 @@ use crate::graphql::request::body::Request;
 use crate::graphql::request::idempotency::once_only;
 use crate::graphql::request::persisted::PersistedQueries;
 use crate::graphql::response::commit_version::fill;
-use crate::graphql::response::write::{complete, server_error, write, write_value};
+use crate::graphql::response::write_errors::{complete, server_error, without_data};
+use crate::graphql::scalars::scalar_types::{EnumValues, write_value};
 use crate::graphql::variables::variable_cost::check_uses;
 use crate::limits::Bounds;
 use crate::store::{Decision, MeteredTransaction, Transaction, TransactionResult};
@@ -51,7 +52,9 @@ pub struct GraphQl(pub(super) Arc<ServiceParts>);
 pub(super) struct ServiceParts {
     database: Database,
     pub(super) operations: PreparedQueries,
-    persisted: PersistedQueries,
+    pub(super) persisted: PersistedQueries,
+    /// Whether only listed operations are executed.
+    listed_only: bool,
     /// Whether responses to queries have hints.
     hints: bool,
     pool: Pool,
@@ -81,6 +84,7 @@ impl GraphQl {
             scope,
             introspection,
             hints,
+            listed_only,
             bounds,
         } = options;
         let pool = Pool::new(bounds.held_bytes);
@@ -90,6 +94,7 @@ impl GraphQl {
             database,
             operations,
             persisted: PersistedQueries::new(),
+            listed_only,
             hints,
             live: Arc::new(LiveQueries::new(pool.clone())),
             pool,
@@ -142,7 +147,7 @@ impl GraphQl {
                 Refusal::Error(error) => GraphQlResponse::Refused(error_response(&error, report)),
                 Refusal::Invalid(errors) => {
                     report.note(&errors);
-                    GraphQlResponse::Refused(write(None, &errors))
+                    GraphQlResponse::Refused(without_data(&errors))
                 }
             })
     }
@@ -221,12 +226,14 @@ impl GraphQl {
     ) -> Result<ResponseStream> {
         // A copy, because the text is a part of the whole message.
         let key = LiveKey {
-            document: operation.document.clone(),
+            document: operation.prepared.document.clone(),
             operation: operation.name.as_deref().map(Into::into),
             variables: variables[..].into(),
         };
-        let selected = select(&operation.document, operation.name.as_deref())?;
-        let target = target(root_field(selected)?, &operation.variables.values, after)?;
+        let document = &operation.prepared.document;
+        let selected = select(document, operation.name.as_deref())?;
+        let field = root_field(document, selected)?;
+        let target = target(field, &operation.variables.values, after)?;
         let inner = self.0.clone();
         let time = allowed.deadline.saturating_duration_since(Instant::now());
         let allowed = move || Allowed {
@@ -311,37 +318,40 @@ impl ServiceParts {
         request: Request,
         report: &mut RequestStats,
     ) -> Result<(Operation, OperationType), Refusal> {
-        let by_hash = request.query.is_empty() && request.query_hash.is_some();
-        report.found_by_hash = by_hash.then_some(false);
-        let request = self.persisted.resolve(request)?;
-        report.found_by_hash = by_hash.then_some(true);
+        let by_id = request.query.is_empty() && request.query_id.is_some();
+        report.found_by_id = by_id.then_some(false);
+        let resolved = self.persisted.resolve(request)?;
+        report.found_by_id = by_id.then_some(true);
+        if self.listed_only {
+            resolved.check_listed()?;
+        }
+        let request = &resolved.request;
         let kept = self.operations.kept_document(&request.query);
         report.parsed_before = Some(kept.is_some());
         let prepared = match kept {
             Some(prepared) => prepared,
             None => self.operations.document(&request.query).await?,
         };
-        self.persisted.keep(&request);
+        self.persisted.keep(&resolved);
         let document = &prepared.document;
         let (name, selected) = select_named(document, request.operation_name.as_deref())?;
-        let ty = prepared.operation_type(name, selected);
+        let ty = selected.ty;
         report.ty = Some(type_name(ty));
         report.operation = name.map(str::to_owned);
         let plan = prepared.plan(name)?;
-        let variables = coerced(&prepared, &request, self.bounds).await?;
+        let variables = coerced(&prepared, request, self.bounds).await?;
         check_uses(document, selected, &variables, &self.bounds)?;
         let once_only = match ty {
             OperationType::Mutation => {
-                check_targets(document, selected, &variables, prepared.schema.types())?;
-                once_only(&request).map(Arc::new)
+                check_targets(&plan, &variables, prepared.schema.types())?;
+                once_only(request).map(Arc::new)
             }
             OperationType::Query | OperationType::Subscription => None,
         };
         let operation = Operation {
-            schema: prepared.schema.clone(),
-            document: document.clone(),
+            prepared,
             plan,
-            name: request.operation_name,
+            name: resolved.request.operation_name,
             variables,
             once_only,
         };
@@ -396,7 +406,7 @@ impl ServiceParts {
             variables: &operation.variables,
             source: PlanSource::Database(&database),
             request_budget,
-            sdl: operation.schema.subgraph().json(),
+            sdl: operation.prepared.schema.sdl(),
         };
         let executed = executor.execute(&operation.plan, &introspected);
         answer(executed, request_budget, report).await
@@ -420,13 +430,14 @@ impl ServiceParts {
         let query = introspection.query(numbers, &variables.values);
         let mut request = async_graphql::Request::new("").variables(variables.values.clone());
         request.set_parsed_query(query);
-        let response = operation.schema.introspect(request).await;
+        let response = operation.prepared.schema.introspect(request).await;
         let mut values = vec![Vec::new(); introspection.count()];
         for (number, key) in included {
             match &response.data {
                 Value::Object(data) if response.errors.is_empty() => {
                     let value = data.get(key).unwrap_or(&Value::Null);
-                    values[number] = write_value(value);
+                    let written = write_value(&mut values[number], value, EnumValues::Strings);
+                    written.map_err(Error::internal)?;
                 }
                 _ => return Err(Error::internal("the schema cannot be introspected")),
             }
@@ -448,7 +459,7 @@ impl ServiceParts {
             variables: &operation.variables,
             source: PlanSource::Database(&database),
             request_budget: &request_budget,
-            sdl: operation.schema.subgraph().json(),
+            sdl: operation.prepared.schema.sdl(),
         };
         let executed = executor.respond_to_change(&operation.plan, &change);
         answer(executed, &request_budget, &mut report).await.json

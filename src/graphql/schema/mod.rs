@@ -1,5 +1,16 @@
 //! The schema: built from schema.graphql when the server starts.
+//!
+//! - `schema_source` has the definitions, `scope` says which of them a server has.
+//! - `register` builds the library's schema from them, with their `annotations`, and `text` prints it.
+//! - `served_schema` is a schema that is built, with its `types` in the form in which validation looks
+//!   them up.
+//! - `entities` reads what the gateway of a federated graph sends.
 
-pub(crate) mod built;
+mod annotations;
 pub(crate) mod entities;
-pub(crate) mod subgraph_sdl;
+mod register;
+pub(crate) mod schema_source;
+pub(crate) mod scope;
+pub(crate) mod served_schema;
+pub(crate) mod text;
+pub(crate) mod types;

@@ -2,6 +2,7 @@
 
 pub(crate) mod cors;
 pub(crate) mod host;
+pub(crate) mod operation_files;
 pub(crate) mod tokens;
 
 use std::path::PathBuf;
@@ -17,7 +18,7 @@ use tokio::sync::watch;
 use tower_http::validate_request::{ValidateRequest, ValidateRequestHeaderLayer};
 
 use super::connection::caller_slot::{CallerKey, CallerSlot, Rights};
-use super::connection::file_reload::{ReloadedFile, Watch};
+use super::file_reload::{ReloadedFile, Watch};
 use super::response::json::response;
 use super::response::media::Media;
 use crate::error::{Error, ErrorKind, Result};
@@ -122,7 +123,7 @@ impl Access {
         Ok(self.admitted(None, true))
     }
 
-    /// Returns the caller with the rights that its token has now. A stream outlives the check at
+    /// The caller with the rights that its token has now. A stream outlives the check at
     /// its start, and the token file can change meanwhile.
     ///
     /// # Errors
@@ -217,7 +218,7 @@ impl ValidateRequest<Body> for Admission {
     }
 }
 
-/// Returns the token in the `Authorization` header (RFC 6750 §2.1).
+/// The token in the `Authorization` header (RFC 6750 §2.1).
 fn bearer(headers: &HeaderMap) -> Result<&[u8]> {
     let mut sent = headers.get_all(AUTHORIZATION).iter();
     let Some(value) = sent.next() else {

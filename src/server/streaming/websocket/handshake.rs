@@ -28,7 +28,7 @@ use crate::budget::{Pool, Sliced};
 use crate::error::{Error, ErrorKind};
 use crate::graphql::GraphQl;
 use crate::limits::{Bounds, LINGER_SILENCE_MAX, WEBSOCKET_BUFFER_BYTES, WEBSOCKET_WRITTEN_BYTES};
-use crate::server::access::cors::{Origin, may_connect};
+use crate::server::access::cors::AllowedOrigins;
 use crate::server::access::{Access, refused as unauthenticated};
 use crate::server::observe::metrics::counters::Metrics;
 use crate::server::response::conditional::elements;
@@ -45,7 +45,7 @@ const PROTOCOL: HeaderValue = HeaderValue::from_static("graphql-transport-ws");
 pub(crate) struct WebSockets<O> {
     pub(crate) source: O,
     pub(crate) access: Access,
-    pub(crate) origins: Arc<[Origin]>,
+    pub(crate) origins: AllowedOrigins,
     pub(crate) bounds: Bounds,
     pub(crate) pool: Pool,
     pub(crate) streams: OpenStreams,
@@ -79,7 +79,7 @@ impl<O: OperationSource> WebSockets<O> {
     async fn accepted(&self, mut request: Request) -> Result<Response, Response> {
         let accept = accept_key(request.headers()).map_err(|refused| *refused)?;
         let headers = request.headers();
-        if !may_connect(headers, &self.origins) {
+        if !self.origins.may_connect(headers) {
             let error = Error::new(
                 ErrorKind::Forbidden,
                 "pages of this origin may not connect: allow it with --cors-origin",

@@ -6,13 +6,13 @@ use std::borrow::Cow;
 use async_graphql::Name;
 use async_graphql_value::Value as Input;
 
-use crate::database::{BorrowedRequest, ChildBounds, DocumentKey, Extent, ReadRequest};
+use crate::database::{BorrowedRequest, DocumentKey, Extent, ReadRequest};
 use crate::document::jsonpath::Query;
 use crate::document::path::Path;
 use crate::error::Error;
-use crate::graphql::objects::aggregation::AggregatedValues;
-use crate::graphql::objects::field_reads::FieldReads;
-use crate::graphql::objects::page::AskedPage;
+use crate::graphql::arguments::aggregate_request::AggregatedValues;
+use crate::graphql::arguments::children_request::ChildrenRequest;
+use crate::graphql::execute::planned::binding::field_reads::FieldReads;
 use crate::graphql::prepare::plan::{ElementField, PageField, PlannedField, ValuesField};
 
 /// A plan that is bound to the variables of one request.
@@ -133,13 +133,6 @@ impl LookupOf<'_> {
             _ => false,
         }
     }
-}
-
-/// The arguments of a field `children`.
-#[derive(Clone, Default)]
-pub(crate) struct ChildrenRequest {
-    pub(crate) page: AskedPage,
-    pub(crate) within: ChildBounds,
 }
 
 /// A value that lookups are below.

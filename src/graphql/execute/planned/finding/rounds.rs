@@ -11,11 +11,11 @@ use futures::future::BoxFuture;
 use futures::stream::{self, StreamExt as _};
 
 use super::children::{AskedChildren, FoundChildren};
+use super::document_pages::{FoundPages, parts, places};
 use super::element::Element;
 use super::finder::{Finder, ValuePlace};
 use super::found::{Found, Instance};
-use super::lists::{ListKey, LoadedList};
-use super::page::{FoundPages, parts, places};
+use super::list_loader::{ListKey, LoadedList};
 use super::selected::{LengthOf, length, select};
 use crate::budget::turn;
 use crate::database::{
@@ -23,6 +23,7 @@ use crate::database::{
 };
 use crate::document::path::{Path, Place};
 use crate::error::Result;
+use crate::graphql::arguments::aggregate_request::AggregateRequest;
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::bound::{
     Bound, BoundReads, DocumentAt, Lookup, LookupOf, ROOT, ValueAt,
@@ -263,7 +264,7 @@ impl<'a> Rounds<'a> {
                 }
             }
             LookupOf::Groups { arguments, values } => {
-                let request = finder.arguments.aggregate(arguments)?;
+                let request: AggregateRequest = finder.arguments.request(arguments)?;
                 let found = request.search(finder.read()?, finder.request_budget, values);
                 Found::Groups(found.await?)
             }
@@ -387,7 +388,7 @@ impl<'a> Rounds<'a> {
             let Some((found, reads)) = self.children(finder.bound, *number) else {
                 continue;
             };
-            for child in found.begun() {
+            for child in found.partial() {
                 turn().await;
                 let asked = reads.0.iter().filter(|read| !is_beginning(read));
                 let request_budget = finder.request_budget;
@@ -408,8 +409,8 @@ impl<'a> Rounds<'a> {
             let Some((found, reads)) = self.children(finder.bound, number) else {
                 continue;
             };
-            let mut answers = Vec::with_capacity(found.begun().len() * reads.0.len());
-            for child in found.begun() {
+            let mut answers = Vec::with_capacity(found.partial().len() * reads.0.len());
+            for child in found.partial() {
                 answers.extend(reads.0.iter().map(|read| {
                     if is_beginning(read) {
                         return Ok(Answer::Value(Some(child.clone())));

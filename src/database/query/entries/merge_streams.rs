@@ -1,0 +1,128 @@
+//! Merges the streams of an ordered scan by their first entries.
+
+use std::cmp::Ordering;
+use std::collections::BinaryHeap;
+
+use futures::future::try_join_all;
+
+use super::keys::KeyReader;
+use super::walk::{EntryWalk, IndexEntry, ScanShape};
+use crate::database::query::page::Stopped;
+use crate::error::{Error, Result};
+
+/// The entries of all streams of an ordered scan, in order, without duplicates.
+pub(crate) struct MergedWalk<'r> {
+    reading: KeyReader<'r>,
+    shape: &'r ScanShape<'r>,
+    walks: Vec<EntryWalk<'r>>,
+    /// The first entry of each stream that is not at its end, if there are several.
+    heads: BinaryHeap<Head<'r>>,
+    is_open: bool,
+    last: Option<IndexEntry>,
+    stopped: Option<Stopped>,
+}
+
+/// The first entry of a stream. The greatest head is the first one in the order of the query.
+struct Head<'r> {
+    entry: IndexEntry,
+    walk: usize,
+    shape: &'r ScanShape<'r>,
+}
+
+impl Ord for Head<'_> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        self.shape.compare(&other.entry, &self.entry)
+    }
+}
+
+impl PartialOrd for Head<'_> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl PartialEq for Head<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other).is_eq()
+    }
+}
+
+impl Eq for Head<'_> {}
+
+impl<'r> MergedWalk<'r> {
+    pub(crate) fn new(
+        reading: KeyReader<'r>,
+        shape: &'r ScanShape<'r>,
+        walks: Vec<EntryWalk<'r>>,
+    ) -> Self {
+        Self {
+            reading,
+            shape,
+            walks,
+            heads: BinaryHeap::new(),
+            is_open: false,
+            last: None,
+            stopped: None,
+        }
+    }
+
+    /// Why the walk ended early.
+    pub(crate) fn stopped(&self) -> Option<Stopped> {
+        self.stopped.clone()
+    }
+
+    /// The next entries, at most `count`. Fewer only at the end, and if the walk is
+    /// stopped.
+    ///
+    /// # Errors
+    /// Errors of the store. `INTERNAL`: damaged entries.
+    pub(crate) async fn next(&mut self, count: usize) -> Result<Vec<IndexEntry>> {
+        let mut found = Vec::new();
+        while found.len() < count && self.stopped.is_none() {
+            self.reading.budget.pace(1).await?;
+            let Some(entry) = self.next_of_any().await? else {
+                break;
+            };
+            if self.last.as_ref() != Some(&entry) {
+                self.last = Some(entry.clone());
+                found.push(entry);
+            }
+        }
+        Ok(found)
+    }
+
+    async fn next_of_any(&mut self) -> Result<Option<IndexEntry>> {
+        if let [only] = &mut self.walks[..] {
+            let entry = only.next().await?;
+            self.stopped = only.stopped().cloned();
+            return Ok(entry);
+        }
+        if !self.is_open {
+            self.is_open = true;
+            let firsts = self.walks.iter_mut().map(EntryWalk::next);
+            let firsts = try_join_all(firsts).await?;
+            for (walk, first) in firsts.into_iter().enumerate() {
+                self.push(walk, first);
+            }
+        }
+        if self.stopped.is_some() {
+            return Ok(None);
+        }
+        let Some(Head { entry, walk, .. }) = self.heads.pop() else {
+            return Ok(None);
+        };
+        let stream = self.walks.get_mut(walk);
+        let stream = stream.ok_or_else(|| Error::internal("a head of no stream"))?;
+        let next = stream.next().await?;
+        self.push(walk, next);
+        Ok(Some(entry))
+    }
+
+    fn push(&mut self, walk: usize, entry: Option<IndexEntry>) {
+        let shape = self.shape;
+        match entry {
+            Some(entry) => self.heads.push(Head { entry, walk, shape }),
+            None => self.stopped = self.walks[walk].stopped().cloned().or(self.stopped.take()),
+        }
+    }
+}
