@@ -1,27 +1,31 @@
+import { useCallback } from 'react';
 import { CollectionsDocument } from '../api/generated';
 import { request } from '../api/request';
+import { useAccess } from '../api/session';
 import { useLoaded } from '../api/useLoaded';
 import { hrefOf, type Route } from '../route';
-import { CollectionView } from './CollectionView';
+import { CollectionView } from './collection/CollectionView';
+import { DocumentView } from './document/DocumentView';
+import { EmptyStore } from './EmptyStore';
 import { Failure } from './Failure';
-import { Tree } from './Tree';
 import { shownName } from './place';
 
 /** The collections, the documents of one of them, and one document. */
 export function Explore({ route }: { route: Route }) {
-  const { data, error, reload } = useLoaded('collections', (signal) => request(CollectionsDocument, {}, signal));
+  const { data, error, loading, reload } = useLoaded('collections', (signal) => request(CollectionsDocument, {}, { signal }));
+  const required = useAccess() === 'required';
+  const onChanged = useCallback(() => reload(), [reload]);
   const [view, name, key] = route;
   const chosen = view === 'c' && name !== undefined ? data?.collections.find((one) => one.name === name) : undefined;
+  const missing = view === 'c' && data !== undefined && !loading && chosen === undefined;
+  if (required) return null;
   return (
-    <div className="explore">
+    <div className={chosen ? 'explore chosen' : 'explore'}>
       <nav className="collections" aria-label="Collections">
         <h2>
           Collections <button type="button" onClick={reload}>Reload</button>
         </h2>
         {error && <Failure error={error} />}
-        {data?.collections.length === 0 && (
-          <p>The store is empty. <code>phyllo sample</code> stores sample data.</p>
-        )}
         <ul>
           {data?.collections.map(({ name, count }) => (
             <li key={name}>
@@ -33,9 +37,14 @@ export function Explore({ route }: { route: Route }) {
         </ul>
       </nav>
       <main>
-        {chosen === undefined && data && !error && <p className="notice">Choose a collection.</p>}
-        {chosen && key !== undefined && <Tree key={`${name}/${key}`} collection={chosen.name} id={key} />}
-        {chosen && key === undefined && <CollectionView key={chosen.name} collection={chosen} />}
+        {data?.collections.length === 0 && <EmptyStore onStored={reload} />}
+        {chosen === undefined && data && data.collections.length > 0 && (
+          <p className="notice">{missing ? `There is no collection ${shownName(name ?? '')}.` : 'Choose a collection.'}</p>
+        )}
+        {chosen && key !== undefined && <DocumentView key={`${name}/${key}`} collection={chosen.name} id={key} />}
+        {chosen && key === undefined && (
+          <CollectionView key={chosen.name} collection={chosen} onChanged={onChanged} />
+        )}
       </main>
     </div>
   );
