@@ -30,7 +30,7 @@ export async function access({ page, check, screenshot }, { guarded, token, read
   await check('an empty store takes the sample data with one click', async () => {
     await page.getByRole('button', { name: 'Token ✓' }).click();
     await enter(token);
-    await page.getByRole('heading', { name: 'The store is empty' }).waitFor();
+    await page.getByRole('heading', { name: 'No collections' }).waitFor();
     await screenshot('empty-store');
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Store the sample data' }).click();

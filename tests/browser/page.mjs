@@ -11,6 +11,7 @@ import assert from 'node:assert/strict';
 import { access } from './access.mjs';
 import { edits } from './edits.mjs';
 import { explore } from './explore.mjs';
+import { forbidden } from './forbidden.mjs';
 import { filters } from './filters.mjs';
 import { graphiql } from './graphiql.mjs';
 import { start } from './harness.mjs';
@@ -27,6 +28,7 @@ await explore(tested);
 await edits(tested);
 await filters(tested);
 await live(tested);
+await forbidden(tested);
 await check('Explore logs no errors on the console', () => {
   // The first request of a connection that a test cuts, and requests that the server rejects.
   const expected = /WebSocket connection|status of 400/;

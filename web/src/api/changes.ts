@@ -5,8 +5,11 @@ import { reportRefusal, withToken } from './session';
 
 export type Change = ChangesSubscription['changes'];
 
-/** `expired`: the log does not have all changes since the cursor, so what is shown must be read again. */
-export type LiveState = 'connecting' | 'live' | 'lost' | 'expired' | 'off';
+/**
+ * `expired`: the log does not have all changes since the cursor, so what is shown must be read again.
+ * `forbidden`: no access rule allows to follow them.
+ */
+export type LiveState = 'connecting' | 'live' | 'lost' | 'expired' | 'forbidden' | 'off';
 
 interface Follower {
   collection: string;
@@ -25,6 +28,13 @@ const PONG_MS = 5_000;
 
 let shared: Client | undefined;
 let connected = false;
+
+/** Errors after which subscribing again gives the same error. */
+const STATES: Record<string, LiveState> = {
+  BAD_USER_INPUT: 'off',
+  CHANGES_EXPIRED: 'expired',
+  FORBIDDEN: 'forbidden',
+};
 
 /** Calls `onChange` for each change after the cursor, also after a lost connection. Returns how to stop. */
 export function follow({ collection, id, after, onChange, onState }: Follower): () => void {
@@ -50,7 +60,7 @@ export function follow({ collection, id, after, onChange, onState }: Follower): 
       {
         next({ data, errors }) {
           const code = errors?.[0]?.extensions?.['code'];
-          if (code !== undefined) onState(code === 'CHANGES_EXPIRED' ? 'expired' : 'off');
+          if (code !== undefined) onState(STATES[String(code)] ?? 'off');
           if (!data) return;
           cursor = data.changes.cursor;
           pause = FIRST_PAUSE_MS;
@@ -59,9 +69,9 @@ export function follow({ collection, id, after, onChange, onState }: Follower): 
         error(error) {
           if (stopped) return;
           const code = codeOf(error);
-          if (code === 'CHANGES_EXPIRED') onState('expired');
-          else if (code === 'UNAUTHENTICATED') reportRefusal(code);
-          else if (code === 'BAD_USER_INPUT') onState('off');
+          const state = STATES[code];
+          if (state) onState(state);
+          else if (code === 'UNAUTHENTICATED') reportRefusal(code, false);
           else again();
         },
         complete: again,

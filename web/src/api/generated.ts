@@ -116,15 +116,21 @@ export type RowsQueryVariables = Exact<{
   first: number;
   after?: string | null | undefined;
   scanLimit?: number | null | undefined;
+  withPlan: boolean;
   c0: ReadonlyArray<string | number> | string;
   c1: ReadonlyArray<string | number> | string;
   c2: ReadonlyArray<string | number> | string;
   c3: ReadonlyArray<string | number> | string;
   c4: ReadonlyArray<string | number> | string;
+  with0: boolean;
+  with1: boolean;
+  with2: boolean;
+  with3: boolean;
+  with4: boolean;
 }>;
 
 
-export type RowsQuery = { changesCursor: string | null, documents: { nodes: Array<{ key: string, c0: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null, c1: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null, c2: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null, c3: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null, c4: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null }, plan: { index: string | null, scanned: number, examined: number, covered: boolean, returned: number } } };
+export type RowsQuery = { changesCursor: string | null, documents: { nodes: Array<{ key: string, c0?: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null, c1?: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null, c2?: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null, c3?: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null, c4?: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null }, plan?: { index: string | null, scanned: number, examined: number, covered: boolean, returned: number } } };
 
 export type PlaceFragment = { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null };
 
@@ -335,7 +341,7 @@ export const SampleDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<SampleQuery, SampleQueryVariables>;
 export const RowsDocument = new TypedDocumentString(`
-    query Rows($collection: String!, $where: DocumentFilter, $keys: DocumentKeyFilter, $orderBy: [DocumentOrder!], $first: Int!, $after: String, $scanLimit: Int, $c0: Path!, $c1: Path!, $c2: Path!, $c3: Path!, $c4: Path!) {
+    query Rows($collection: String!, $where: DocumentFilter, $keys: DocumentKeyFilter, $orderBy: [DocumentOrder!], $first: Int!, $after: String, $scanLimit: Int, $withPlan: Boolean!, $c0: Path!, $c1: Path!, $c2: Path!, $c3: Path!, $c4: Path!, $with0: Boolean!, $with1: Boolean!, $with2: Boolean!, $with3: Boolean!, $with4: Boolean!) {
   changesCursor
   documents(
     collection: $collection
@@ -348,19 +354,19 @@ export const RowsDocument = new TypedDocumentString(`
   ) {
     nodes {
       key
-      c0: subdocument(path: $c0) {
+      c0: subdocument(path: $c0) @include(if: $with0) {
         ...Place
       }
-      c1: subdocument(path: $c1) {
+      c1: subdocument(path: $c1) @include(if: $with1) {
         ...Place
       }
-      c2: subdocument(path: $c2) {
+      c2: subdocument(path: $c2) @include(if: $with2) {
         ...Place
       }
-      c3: subdocument(path: $c3) {
+      c3: subdocument(path: $c3) @include(if: $with3) {
         ...Place
       }
-      c4: subdocument(path: $c4) {
+      c4: subdocument(path: $c4) @include(if: $with4) {
         ...Place
       }
     }
@@ -368,7 +374,7 @@ export const RowsDocument = new TypedDocumentString(`
       hasNextPage
       endCursor
     }
-    plan {
+    plan @include(if: $withPlan) {
       index
       scanned
       examined

@@ -12,6 +12,8 @@ export class RequestError extends Error {
     message: string,
     readonly code: string,
     readonly limitName = '',
+    /** Whether it is the error of a field: the request as a whole was accepted. */
+    readonly atField = false,
   ) {
     super(message);
   }
@@ -54,7 +56,7 @@ export async function requestText<Data, Variables>(
 
 interface Answer<Data> {
   data?: Data | null;
-  errors?: { message: string; extensions?: { code?: string; limitName?: string } }[];
+  errors?: { message: string; path?: unknown[]; extensions?: { code?: string; limitName?: string } }[];
 }
 
 async function send<Data, Variables>(
@@ -76,8 +78,9 @@ async function send<Data, Variables>(
   const [error] = answer.errors ?? [];
   if (error) {
     const { code = '', limitName } = error.extensions ?? {};
-    reportRefusal(code);
-    throw new RequestError(error.message, code, limitName);
+    const atField = error.path !== undefined;
+    reportRefusal(code, atField);
+    throw new RequestError(error.message, code, limitName, atField);
   }
   if (!answer.data) throw new RequestError('The response has no data.', '');
   return { data: answer.data, text };
@@ -98,6 +101,11 @@ async function textUpTo(response: Response, maxBytes: number): Promise<string> {
     }
     text += decoder.decode(value, { stream: true });
   }
+}
+
+/** Whether an access rule forbids the places that a field uses. Other fields can be allowed. */
+export function isForbiddenByRules(error: unknown): boolean {
+  return error instanceof RequestError && error.code === 'FORBIDDEN' && error.atField;
 }
 
 function parse<Data>(text: string, status: number): Answer<Data> {

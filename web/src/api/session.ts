@@ -20,9 +20,13 @@ export function setToken(token: string): void {
   notify();
 }
 
-/** Notes what a code of an error (docs/errors.md) says about the token. */
-export function reportRefusal(code: string): void {
-  const said = code === 'UNAUTHENTICATED' ? 'required' : code === 'FORBIDDEN' ? 'read-only' : access;
+/**
+ * Notes what a code of an error (docs/errors.md) says about the token. `FORBIDDEN` at a field is about the
+ * places that the field uses, and says nothing about others.
+ */
+export function reportRefusal(code: string, atField: boolean): void {
+  const readOnly = code === 'FORBIDDEN' && !atField;
+  const said = code === 'UNAUTHENTICATED' ? 'required' : readOnly ? 'read-only' : access;
   if (said === access) return;
   access = said;
   notify();

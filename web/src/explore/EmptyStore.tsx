@@ -15,7 +15,8 @@ export function EmptyStore({ onStored }: { onStored: () => void }) {
   };
   return (
     <div className="notice">
-      <h1>The store is empty</h1>
+      <h1>No collections</h1>
+      <p>The store is empty, or the access rules of the server list no collection to you.</p>
       <p>
         <button type="button" className="primary" disabled={busy} onClick={storeAll}>
           {busy ? 'Storing …' : 'Store the sample data'}

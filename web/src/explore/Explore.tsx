@@ -8,6 +8,7 @@ import { CollectionView } from './collection/CollectionView';
 import { DocumentView } from './document/DocumentView';
 import { EmptyStore } from './EmptyStore';
 import { Failure } from './Failure';
+import { OpenCollection } from './OpenCollection';
 import { shownName } from './place';
 
 /** The collections, the documents of one of them, and one document. */
@@ -16,8 +17,11 @@ export function Explore({ route }: { route: Route }) {
   const required = useAccess() === 'required';
   const onChanged = useCallback(() => reload(), [reload]);
   const [view, name, key] = route;
-  const chosen = view === 'c' && name !== undefined ? data?.collections.find((one) => one.name === name) : undefined;
-  const missing = view === 'c' && data !== undefined && !loading && chosen === undefined;
+  const named = view === 'c' && name !== undefined;
+  const listed = named ? data?.collections.find((one) => one.name === name) : undefined;
+  // Access rules can hide a collection from the list and allow some of its documents.
+  const unlisted = named && data !== undefined && !loading ? { name, count: null, indexes: [] } : undefined;
+  const chosen = listed ?? unlisted;
   if (required) return null;
   return (
     <div className={chosen ? 'explore chosen' : 'explore'}>
@@ -35,11 +39,12 @@ export function Explore({ route }: { route: Route }) {
             </li>
           ))}
         </ul>
+        <OpenCollection />
       </nav>
       <main>
-        {data?.collections.length === 0 && <EmptyStore onStored={reload} />}
+        {chosen === undefined && data?.collections.length === 0 && <EmptyStore onStored={reload} />}
         {chosen === undefined && data && data.collections.length > 0 && (
-          <p className="notice">{missing ? `There is no collection ${shownName(name ?? '')}.` : 'Choose a collection.'}</p>
+          <p className="notice">Choose a collection.</p>
         )}
         {chosen && key !== undefined && <DocumentView key={`${name}/${key}`} collection={chosen.name} id={key} />}
         {chosen && key === undefined && (

@@ -1,4 +1,4 @@
-import { RequestError } from '../api/request';
+import { isForbiddenByRules, RequestError } from '../api/request';
 
 /** In words of the page where it knows more than the server. The codes are those of docs/errors.md. */
 const SAID: Record<string, string> = {
@@ -11,7 +11,7 @@ export function Failure({ error }: { error: Error }) {
   const code = error instanceof RequestError ? error.code : '';
   return (
     <span className="failure" role="alert">
-      {SAID[code] ?? error.message}
+      {isForbiddenByRules(error) ? `The access rules do not allow this: ${error.message}.` : (SAID[code] ?? error.message)}
       {code !== '' && <code>{code}</code>}
     </span>
   );

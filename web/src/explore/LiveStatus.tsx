@@ -5,6 +5,7 @@ const SAID: Record<LiveState, string> = {
   live: 'Live',
   lost: 'Connection lost. Reconnecting …',
   expired: 'Reading again …',
+  forbidden: 'Not live: the access rules do not allow it',
   off: 'Not live: the change log is off',
 };
 

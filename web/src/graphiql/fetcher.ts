@@ -37,7 +37,7 @@ async function post(request: Request, options: FetcherOpts | undefined): Promise
   const text = await response.text();
   try {
     const answer = JSON.parse(text, exactNumber as (key: string, value: unknown) => unknown) as ExecutionResult;
-    answer.errors?.forEach(({ extensions }) => reportRefusal(String(extensions?.['code'] ?? '')));
+    answer.errors?.forEach(({ extensions, path }) => reportRefusal(String(extensions?.['code'] ?? ''), path !== undefined));
     return answer;
   } catch {
     throw new Error(`HTTP ${response.status} ${response.statusText}: ${text.slice(0, 1000)}`);

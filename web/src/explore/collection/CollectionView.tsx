@@ -1,6 +1,6 @@
 import { useMemo, useState } from 'react';
 import { SampleDocument, type CollectionsQuery } from '../../api/generated';
-import { request, RequestError } from '../../api/request';
+import { isForbiddenByRules, request, RequestError } from '../../api/request';
 import { useAccess } from '../../api/session';
 import { useLoaded } from '../../api/useLoaded';
 import { openInGraphiql } from '../../graphiql/handover';
@@ -18,7 +18,12 @@ import { PlanLine } from './PlanLine';
 import { Table } from './Table';
 import { useDocuments } from './useDocuments';
 
-export type Collection = CollectionsQuery['collections'][number];
+type Listed = CollectionsQuery['collections'][number];
+
+/** `count` is null if the server does not list the collection: it does not exist, or access rules hide it. */
+export type Collection = Omit<Listed, 'count'> & { count: number | null };
+
+const NO_SAMPLE = { paths: [], columns: [] };
 
 interface Props {
   collection: Collection;
@@ -32,18 +37,29 @@ export function CollectionView({ collection, onChanged }: Props) {
   const [inserting, setInserting] = useState(false);
   const editable = useAccess() !== 'read-only';
   const sample = useLoaded(name, async (signal) => {
-    const paths = sampledPaths(await request(SampleDocument, { collection: name }, { signal }));
-    return { paths, columns: firstColumns(paths) };
+    try {
+      const paths = sampledPaths(await request(SampleDocument, { collection: name }, { signal }));
+      return { paths, columns: firstColumns(paths) };
+    } catch (error) {
+      // Access rules can allow the keys of documents that they do not allow as a whole.
+      if (!isForbiddenByRules(error)) throw error;
+      return NO_SAMPLE;
+    }
   });
   return (
     <section className="collection">
       <header className="heading">
         <a href="#/" className="back">← Collections</a>
         <h1><bdi>{shownName(name)}</bdi></h1>
-        <span className="about">{count.toLocaleString('en')} {count === 1 ? 'document' : 'documents'}</span>
+        <span className="about">
+          {count === null ? 'not listed' : `${count.toLocaleString('en')} ${count === 1 ? 'document' : 'documents'}`}
+        </span>
         {editable && <button type="button" onClick={() => setInserting(!inserting)} aria-expanded={inserting}>Insert</button>}
       </header>
       {inserting && <InsertForm collection={name} onDone={() => setInserting(false)} />}
+      {count === null && (
+        <p className="about">The server does not list this collection: it does not exist, or the access rules hide it from you.</p>
+      )}
       <Indexes collection={collection} editable={editable} onChanged={onChanged} />
       {sample.error && <Failure error={sample.error} />}
       {sample.data && (
@@ -114,7 +130,7 @@ function DocumentTable({ collection, paths, columns: initialColumns, editable, o
         <span role="status">{loading ? 'Loading …' : `${rows.length.toLocaleString('en')} shown`}</span>
         {plan && (where || order) && <PlanLine plan={plan} />}
         {news > 0 && <button type="button" onClick={reloadAll}>{news} new, read again</button>}
-        <LiveStatus state={live} />
+        {cursor !== undefined && <LiveStatus state={live} />}
       </footer>
     </>
   );

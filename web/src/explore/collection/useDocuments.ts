@@ -6,8 +6,9 @@ import {
   type DocumentKeyFilter,
   type PlaceFragment,
   type RowsQuery,
+  type RowsQueryVariables,
 } from '../../api/generated';
-import { request } from '../../api/request';
+import { isForbiddenByRules, request } from '../../api/request';
 import type { Path } from '../place';
 import { pagesOf, readShort, type Values } from '../values';
 import { orderOf, type Order } from './filter';
@@ -30,7 +31,7 @@ export interface Row {
   changes: number;
 }
 
-export type Plan = RowsQuery['documents']['plan'];
+export type Plan = NonNullable<RowsQuery['documents']['plan']>;
 
 interface Pages {
   rows: readonly Row[];
@@ -127,16 +128,33 @@ async function readPage(
   signal: AbortSignal,
 ): Promise<Pages> {
   const path = (column: number): Path => columns[column] ?? [];
-  const paths = { c0: path(0), c1: path(1), c2: path(2), c3: path(3), c4: path(4) };
-  const variables = { collection, where, keys, orderBy: orderOf(order), first, after, scanLimit, ...paths };
-  const { documents, changesCursor } = await request(RowsDocument, variables, { signal });
-  const rows = documents.nodes.map((node) => ({ key: node.key, cells: cellsOf(node).slice(0, columns.length), changes: 0 }));
+  const has = (column: number) => column < columns.length;
+  const variables = {
+    collection, where, keys, orderBy: orderOf(order), first, after,
+    // Rules with a condition forbid the argument, whatever its value.
+    ...(scanLimit !== null && { scanLimit }),
+    withPlan: where !== null || order !== undefined,
+    c0: path(0), c1: path(1), c2: path(2), c3: path(3), c4: path(4),
+    with0: has(0), with1: has(1), with2: has(2), with3: has(3), with4: has(4),
+  };
+  const { documents, changesCursor } = await requestRows(variables, signal);
+  const rows = documents.nodes.map((node) => ({ key: node.key, cells: cellsOf(node), changes: 0 }));
   const values = await readShort(rows.flatMap(({ cells }) => cells.filter((cell) => cell !== null)), signal);
   const { pageInfo, plan } = documents;
   return { rows, values, plan, next: pageInfo.hasNextPage ? pageInfo.endCursor : null, cursor: changesCursor };
 }
 
-/** The cells of all columns that `Rows` has. */
+/** Rules with a condition allow the documents and forbid the plan: it is left out then. */
+async function requestRows(variables: RowsQueryVariables, signal: AbortSignal): Promise<RowsQuery> {
+  try {
+    return await request(RowsDocument, variables, { signal });
+  } catch (error) {
+    if (!variables.withPlan || !isForbiddenByRules(error)) throw error;
+    return request(RowsDocument, { ...variables, withPlan: false }, { signal });
+  }
+}
+
+/** The cells of the columns that were asked for. */
 function cellsOf({ c0, c1, c2, c3, c4 }: RowsQuery['documents']['nodes'][number]): Row['cells'] {
-  return [c0, c1, c2, c3, c4];
+  return [c0, c1, c2, c3, c4].filter((cell) => cell !== undefined);
 }
