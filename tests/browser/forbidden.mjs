@@ -54,7 +54,7 @@ export async function forbidden({ base, page, check, screenshot }) {
     forbidding((name, { withPlan }) => withPlan && 'documents', async () => {
       await open('#/c/countries');
       await page.getByRole('button', { name: 'area', exact: true }).click();
-      await until(async () => (await page.locator('tbody a').first().innerText()) === 'VAT');
+      await until(async () => (await page.locator('tbody a').first().innerText()) === 'MCO');
       assert.equal(await alert.count(), 0);
     }));
   await check('a forbidden document says so, and its parts are read by JSONPath', () =>

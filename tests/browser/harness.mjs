@@ -16,6 +16,8 @@ const FLAGS = [
   '--disable-sync',
 ];
 const WAIT_MS = Number(process.env.WAIT_MS ?? 30_000);
+/** A script that takes longer fails, whatever it waits for. */
+const SCRIPT_MS = 600_000;
 
 /** Opens the browser. Screenshots are written to the folder `artifacts`. */
 export async function start(base, artifacts) {
@@ -29,6 +31,10 @@ export async function start(base, artifacts) {
   });
   const page = browser.pages()[0] ?? (await browser.newPage());
   page.setDefaultTimeout(WAIT_MS);
+  setTimeout(() => {
+    console.log(`FAIL the tests took longer than ${SCRIPT_MS / 1_000} s`);
+    process.exit(1);
+  }, SCRIPT_MS).unref();
   const counts = { passed: 0, failed: 0 };
   const screenshot = (name) => page.screenshot({ path: path.join(artifacts, `${name}.png`) });
 
@@ -83,7 +89,7 @@ function watch(browser, page) {
 export function clientOf(base) {
   async function send(body) {
     const headers = { 'content-type': 'application/json' };
-    const answer = await (await fetch(new URL('graphql', base), { method: 'POST', headers, body })).json();
+    const answer = await (await fetch(new URL('graphql', base), { method: 'POST', headers, body, signal: AbortSignal.timeout(WAIT_MS) })).json();
     assert.equal(answer.errors, undefined, JSON.stringify(answer));
     return answer.data;
   }
@@ -101,12 +107,12 @@ export function clientOf(base) {
       const query = 'query ($collection: String!, $id: ID!, $path: Path!) { document(collection: $collection, id: $id, path: $path) { value } }';
       const body = JSON.stringify({ query, variables: { collection, id: key, path: pointer } });
       const headers = { 'content-type': 'application/json' };
-      const text = await (await fetch(new URL('graphql', base), { method: 'POST', headers, body })).text();
+      const text = await (await fetch(new URL('graphql', base), { method: 'POST', headers, body, signal: AbortSignal.timeout(WAIT_MS) })).text();
       return /^\{"data":\{"document":(?:null|\{"value":(.*)\})\}\}$/s.exec(text)?.[1];
     },
     /** The number of subscriptions over WebSockets that the server has. */
     async openSubscriptions() {
-      const text = await (await fetch(new URL('metrics', base))).text();
+      const text = await (await fetch(new URL('metrics', base), { signal: AbortSignal.timeout(WAIT_MS) })).text();
       return Number(/^phyllo_subscriptions\{transport="websocket"\} (\d+)$/m.exec(text)[1]);
     },
   };
