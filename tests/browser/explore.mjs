@@ -158,6 +158,12 @@ export async function explore({ base, browser, page, check, screenshot, client }
     await screenshot('jsonpath-mistake');
     await page.getByRole('button', { name: 'JSONPath', exact: true }).click();
   });
+  await check('a slow press opens a level on a phone', async () => {
+    await page.setViewportSize({ width: 390, height: 800 });
+    await page.goto(new URL('#/c/countries/FRA', base).href);
+    await page.getByRole('row', { name: /^name/ }).getByText('name', { exact: true }).click({ delay: 200 });
+    await page.getByText('"French Republic"', { exact: true }).waitFor();
+  });
   for (const colorScheme of ['light', 'dark']) {
     for (const width of WIDTHS) {
       await check(`a document fits ${width} pixels and is accessible, ${colorScheme}`, async () => {

@@ -24,6 +24,8 @@ export function TreeGrid({ at, control, edits, editable }: Props) {
   const frame = useRef<HTMLDivElement>(null);
   const rows = useMemo(() => rowsOf(control.tree), [control.tree]);
   const [active, setActive] = useState('');
+  // On phones the active row is higher: it changes when the button is released, so that no row moves away below.
+  const pressed = useRef(false);
   const [form, setForm] = useState<{ id: string; form: Form }>();
   const focused = Math.max(rows.findIndex((row) => idOf(row) === active), 0);
   const edited = rows.findIndex((row) => row.type === 'place' && row.place.id === form?.id);
@@ -46,6 +48,14 @@ export function TreeGrid({ at, control, edits, editable }: Props) {
     setActive(idOf(row));
     virtual.scrollToIndex(index);
     requestAnimationFrame(() => focusShown(frame.current, index, FRAMES));
+  };
+  const press = (row: Row) => {
+    pressed.current = true;
+    const release = () => {
+      pressed.current = false;
+      if (row.type === 'place') setActive(row.pointer);
+    };
+    addEventListener('mouseup', release, { once: true });
   };
   const onKeyDown = (event: KeyboardEvent) => {
     const row = rows[focused];
@@ -90,7 +100,8 @@ export function TreeGrid({ at, control, edits, editable }: Props) {
               aria-expanded={row.type === 'place' && isContainer(row.place) ? row.open : undefined}
               aria-posinset={row.type === 'place' ? row.index + 1 : undefined}
               aria-setsize={row.type === 'place' ? row.siblings : undefined}
-              onFocus={() => row.type === 'place' && setActive(row.pointer)}
+              onMouseDown={() => press(row)}
+              onFocus={() => row.type === 'place' && !pressed.current && setActive(row.pointer)}
             >
               {row.type === 'failure' && (
                 <div role="gridcell">
