@@ -63,7 +63,6 @@ export async function filters({ base, page, check, screenshot, client }) {
     await page.getByRole('button', { name: /^Execute query/ }).click();
     await page.locator('.graphiql-response').getByText('"FRA"').waitFor();
     await screenshot('opened-in-graphiql');
-    await page.evaluate(() => localStorage.clear());
   });
   await check('columns are chosen from the paths of the documents', async () => {
     await page.goto('about:blank'); // a view that was opened keeps its filter
