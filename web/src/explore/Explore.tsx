@@ -13,14 +13,14 @@ import { shownName } from './place';
 
 /** The collections, the documents of one of them, and one document. */
 export function Explore({ route }: { route: Route }) {
-  const { data, error, loading, reload } = useLoaded('collections', (signal) => request(CollectionsDocument, {}, { signal }));
+  const { data, error, reload } = useLoaded('collections', (signal) => request(CollectionsDocument, {}, { signal }));
   const required = useAccess() === 'required';
   const onChanged = useCallback(() => reload(), [reload]);
   const [view, name, key] = route;
   const named = view === 'c' && name !== undefined;
   const listed = named ? data?.collections.find((one) => one.name === name) : undefined;
   // Access rules can hide a collection from the list and allow some of its documents.
-  const unlisted = named && data !== undefined && !loading ? { name, count: null, indexes: [] } : undefined;
+  const unlisted = named && data !== undefined ? { name, count: null, indexes: [] } : undefined;
   const chosen = listed ?? unlisted;
   if (required) return null;
   return (
