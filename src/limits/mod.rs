@@ -3,11 +3,13 @@
 
 mod bounds;
 mod connections;
+mod user_tokens;
 
 use std::time::Duration;
 
 pub use bounds::Bounds;
 pub use connections::*;
+pub use user_tokens::*;
 
 /// Bytes of an encoded key. FoundationDB's limit; the embedded engine has the same.
 pub const KEY_BYTES_MAX: usize = 10_000;
@@ -502,6 +504,13 @@ pub const WATCHED_FILE_BYTES_MAX: usize = 1 << 20;
 /// Interval at which the server checks such files for changes.
 pub const WATCH_PERIOD: Duration = Duration::from_secs(1);
 
+/// Different refusals of one kind that are logged in [`REFUSALS_LOGGED_PERIOD`].
+pub const REFUSALS_LOGGED_MAX: usize = 10;
+/// The period of the limit on logged refusals.
+pub const REFUSALS_LOGGED_PERIOD: Duration = Duration::from_secs(60);
+/// Characters of a refused host or origin in the log.
+pub const REFUSED_NAME_CHARACTERS_MAX: usize = 200;
+
 /// Names of operations that metrics distinguish. Further names are counted together.
 pub const METRICS_OPERATIONS_MAX: usize = 100;
 /// Characters of the name of an operation in metrics and in the log. Longer names are truncated.
@@ -513,6 +522,8 @@ pub const SLOW_REQUEST_TIME: Duration = Duration::from_secs(1);
 
 /// Time for a trace collector to accept a batch.
 pub const COLLECTOR_TIME_MAX: Duration = Duration::from_secs(10);
+/// Bytes of the head of a trace collector's response.
+pub const COLLECTOR_HEAD_BYTES_MAX: usize = 32 << 10;
 /// Bytes of a trace collector's response.
 pub const COLLECTOR_ANSWER_BYTES_MAX: usize = 64 << 10;
 /// Time for which a shutdown waits for the last traces to be sent.

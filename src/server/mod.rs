@@ -3,6 +3,7 @@
 mod access;
 mod connection;
 mod http;
+mod http_client;
 pub mod local;
 mod observe;
 mod options;
@@ -13,11 +14,12 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-pub use access::Access;
-use access::Admission;
+use access::admission::Admission;
 pub use access::cors::Origin;
 pub use access::host::Host;
 use access::host::KnownHosts;
+pub use access::user_tokens::UserTokenOptions;
+pub use access::{Access, AccessOptions};
 use axum::Router;
 use axum::routing::{MethodRouter, get};
 use connection::listen::ListenerOptions;
@@ -101,7 +103,7 @@ fn routes(
 }
 
 /// Serves until SIGTERM or SIGINT, then finishes the accepted requests and returns. On SIGHUP,
-/// reloads the token file and the certificate.
+/// reloads the token file, the key set and the certificate.
 ///
 /// # Errors
 /// `UNAVAILABLE`: the address cannot be bound, or the store failed while serving.
@@ -248,7 +250,7 @@ fn watch(database: &Database, options: &ServeOptions) -> Result<tokio::task::Joi
             }
         };
         tokio::join!(
-            access.clone().watch(),
+            access.watch(),
             watching_tls,
             reloading,
             database.watch_format()
@@ -258,10 +260,10 @@ fn watch(database: &Database, options: &ServeOptions) -> Result<tokio::task::Joi
 
 async fn reload(access: &Access, tls: Option<&Tls>) {
     if !access.asks_for_token() && tls.is_none() {
-        tracing::info!("SIGHUP: there is no token file and no certificate to reload");
+        tracing::info!("SIGHUP: there is no token file, no key set and no certificate to reload");
         return;
     }
-    tracing::info!("SIGHUP: reloading the token file and the certificate");
+    tracing::info!("SIGHUP: reloading the token file, the key set and the certificate");
     access.reload().await;
     if let Some(tls) = tls {
         tls.reload().await;

@@ -84,6 +84,7 @@ const ROOMS: [(&str, &[&str]); 6] = [
     (
         "server",
         &[
+            "http_client",
             "response",
             "observe",
             "connection",

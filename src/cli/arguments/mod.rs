@@ -14,6 +14,7 @@ pub(crate) mod removal;
 pub(crate) mod serve;
 pub(crate) mod units;
 pub(crate) mod update;
+pub(crate) mod user_tokens;
 
 use std::path::PathBuf;
 

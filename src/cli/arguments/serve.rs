@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 use super::bounds::LimitArguments;
 use super::location::file_path;
 use super::units::Retention;
+use super::user_tokens::UserTokenArguments;
 use crate::error::{Error, Result};
 use crate::server::{Host, Origin};
 
@@ -79,6 +80,8 @@ pub(crate) struct Serve {
         value_parser = file_path()
     )]
     pub(crate) token_file: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) user_tokens: UserTokenArguments,
     /// Reject all mutations and build no indexes. Commands on this machine, such as an import, can
     /// still write
     #[arg(long)]
@@ -106,7 +109,7 @@ pub(crate) struct Serve {
     /// is, and a new store keeps changes for 1h
     #[arg(long, value_name = "TIME", env = "PHYLLO_CHANGE_RETENTION")]
     pub(crate) change_retention: Option<Retention>,
-    /// Allow listening on a non-loopback address without --token-file, so that everyone who can
+    /// Allow listening on a non-loopback address without tokens, so that everyone who can
     /// reach it can read and change all data
     #[arg(long, env = "PHYLLO_INSECURE", value_parser = clap::builder::FalseyValueParser::new())]
     pub(crate) insecure: bool,

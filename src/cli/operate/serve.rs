@@ -16,7 +16,7 @@ use crate::cli::outcome::{Done, Ended};
 use crate::cli::terminal::files::make_room;
 use crate::error::{Error, Result};
 use crate::limits::{CHANGE_RETENTION_OF_NEW_STORES, OPEN_TIME_MAX};
-use crate::server::{Access, Metrics, OpenStreams, ServeOptions, StartReport, Tls, Traces, serve};
+use crate::server::{Access, AccessOptions, Metrics, OpenStreams, ServeOptions, StartReport, Tls, Traces, serve};
 use crate::store::EmbeddedOptions;
 
 pub(crate) async fn run(store: &StoreLocation, arguments: Serve) -> Done {
@@ -43,7 +43,11 @@ pub(crate) async fn run(store: &StoreLocation, arguments: Serve) -> Done {
 }
 
 async fn serve_store(store: &StoreLocation, arguments: Serve) -> Done {
-    let access = Access::new(arguments.token_file, arguments.read_only)?;
+    let access = Access::new(AccessOptions {
+        token_file: arguments.token_file,
+        user_tokens: arguments.user_tokens.options(),
+        read_only: arguments.read_only,
+    })?;
     let tls = arguments.tls_cert.zip(arguments.tls_key);
     let tls = tls.map(|(certificate, key)| Tls::new(certificate, key));
     let tls = tls.transpose()?;
