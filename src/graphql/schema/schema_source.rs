@@ -11,12 +11,12 @@ use async_graphql::parser::types::{
     TypeSystemDefinition,
 };
 
-use super::scope::SchemaScope;
-use super::types::base_name;
 use crate::error::{Error, Result};
+use crate::graphql::schema::scope::SchemaScope;
+use crate::graphql::schema::types::base_name;
 
 /// The schema of the full scope, in the form in which the library prints a schema.
-pub(crate) const SCHEMA_GRAPHQL: &str = include_str!("../../../../schema.graphql");
+pub(crate) const SCHEMA_GRAPHQL: &str = include_str!("../../../schema.graphql");
 
 /// What the subgraph adds.
 const SUBGRAPH_GRAPHQL: &str = include_str!("subgraph.graphql");

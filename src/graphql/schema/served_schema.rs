@@ -7,13 +7,13 @@ use async_graphql::extensions::{Extension, ExtensionContext, ExtensionFactory, N
 use async_graphql::parser::types::ExecutableDocument;
 use async_graphql::{CacheControl, Request, Response, ServerError, ValidationResult};
 
-use super::register::{Subscriptions, builder, finish};
-use super::scope::SchemaScope;
-use super::source::SchemaSource;
-use super::text::{printed, printed_subgraph};
-use super::types::Types;
 use crate::error::Result;
+use crate::graphql::schema::register::{Subscriptions, builder, finish};
+use crate::graphql::schema::schema_source::SchemaSource;
+use crate::graphql::schema::scope::SchemaScope;
 use crate::graphql::schema::subgraph_sdl::SubgraphSdl;
+use crate::graphql::schema::text::{printed, printed_subgraph};
+use crate::graphql::schema::types::Types;
 use crate::limits::Bounds;
 
 /// A schema, built from its source. It does not change: another schema takes its place.

@@ -12,7 +12,7 @@ use super::editor::location::{Location, Parent, Target, first_of};
 use crate::budget::{Budget, Share};
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::document::leaf::{Kind, abridged};
-use crate::document::merge::MergePatch;
+use crate::document::parse_merge_patch::MergePatch;
 use crate::document::path::{Path, Place, Segment, Token};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Leaves;

@@ -2,14 +2,14 @@
 
 use async_graphql::{Enum, Value};
 
-use super::documents::scan_max;
-use super::filter::{FilterInput, KeyFilterInput, read_documents};
-use super::page::page_size;
-use super::place::DEFAULT_COLLECTION;
 use crate::database::query::{self, AggregateQuery, AggregatedPath, ValueSummary};
 use crate::error::{Error, Limit, Result};
+use crate::graphql::arguments::documents_request::scan_max;
+use crate::graphql::arguments::filter_input::{FilterInput, KeyFilterInput, read_documents};
+use crate::graphql::arguments::page_arguments::page_size;
+use crate::graphql::arguments::place_input::DEFAULT_COLLECTION;
 use crate::graphql::context::request_budget::RequestBudget;
-use crate::graphql::scalars::types::{JsonPath, parsed};
+use crate::graphql::scalars::scalar_types::{JsonPath, parsed};
 use crate::limits::{AGGREGATED_PATHS_MAX, HELD_PER_JSONPATH_BYTE, INDEX_PATHS_MAX};
 use crate::store::Read;
 

@@ -3,11 +3,11 @@
 use std::borrow::Borrow;
 use std::sync::Arc;
 
-use super::field_reads::PlaceField;
 use crate::database::query::PageRow;
 use crate::database::{DocumentKey, ReadRequest, Value};
 use crate::document::leaf::Leaf;
 use crate::document::path::{Path, Place};
+use crate::graphql::execute::planned::binding::field_reads::PlaceField;
 use crate::key::Rank;
 
 /// The column of an index that answers each read of a document, with its place.

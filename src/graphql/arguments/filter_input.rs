@@ -12,7 +12,7 @@ use crate::document::id::DocumentId;
 use crate::document::tree::Tree;
 use crate::error::{Error, Limit, Result};
 use crate::graphql::context::request_budget::RequestBudget;
-use crate::graphql::scalars::types::{Json, JsonPath};
+use crate::graphql::scalars::scalar_types::{Json, JsonPath};
 use crate::limits::{HELD_PER_ID_BYTE, HELD_PER_JSONPATH_BYTE, JSON_BYTES_PER_STEP, ORDERS_MAX};
 
 /// A document matches if a single value that `at` selects passes every test; without `at`, the whole document is tested. `lt`, `lte`, `gt`, `gte`, `startsWith` and `contains` match only values of the same type. Equality is deep and compares numbers by value; `ne` matches every value that is not equal. A test with null compares with null. `exists: false` matches if `at` selects nothing, and excludes other tests. `all`, `any` and `not` combine filters on the document. An empty filter matches every document.

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::budget::{Budget, pause};
 use crate::database::document_key::{DocumentKey, check_collection};
 use crate::database::edit::delete;
-use crate::database::edit::update::{Update, update};
+use crate::database::edit::update_operators::{Update, update};
 use crate::database::query::{KeySet, matching};
 use crate::document::filter::Filter;
 use crate::document::path::Path;

@@ -21,7 +21,7 @@ use crate::graphql::execute::planned::binding::bound::{
 use crate::graphql::execute::planned::finding::element::{Element, NULL};
 use crate::graphql::execute::planned::finding::found::{Found, Instance};
 use crate::graphql::execute::planned::finding::rounds::Rounds;
-use crate::graphql::response::write::server_error;
+use crate::graphql::response::write_errors::server_error;
 use crate::graphql::scalars::node_id;
 
 /// The data of the response, and its errors. Failed fields are null.

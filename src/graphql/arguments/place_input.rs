@@ -4,13 +4,13 @@ use std::sync::Arc;
 
 use async_graphql::{ID, InputObject};
 
-use super::required::{in_argument, path_of_change};
 use crate::budget::Reservation;
 use crate::database::{DocumentKey, ValueSource};
 use crate::document::id::DocumentId;
 use crate::error::Result;
+use crate::graphql::arguments::required::{in_argument, path_of_change};
 use crate::graphql::context::request_budget::RequestBudget;
-use crate::graphql::scalars::types::PathScalar;
+use crate::graphql::scalars::scalar_types::PathScalar;
 use crate::key::Leaves;
 use crate::store::Transaction;
 

@@ -6,12 +6,12 @@ use bytes::Bytes;
 use tokio::time::Instant;
 
 use crate::budget::Share;
+use crate::budget::offload_if_large;
 use crate::document::flatten::json_text;
 use crate::error::{Error, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::key::{Leaves, LeavesReader};
 use crate::limits::{JSON_BYTES_PER_STEP, LEAVES_AT_A_TIME};
-use crate::store::offload_if_large;
 
 /// The leaves of a document. They count towards the memory that all requests hold.
 pub(crate) struct LeavesArgument {

@@ -7,11 +7,11 @@ use futures::future::try_join_all;
 use super::finder::Finder;
 use crate::database::{BorrowedRequest, DocumentKey, ReadRequest, Value};
 use crate::error::{Error, Result};
+use crate::graphql::arguments::documents_request::{FoundDocuments, PagePlan};
+use crate::graphql::arguments::page_arguments::PageBoundaries;
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::execute::planned::binding::bound::{Bound, LookupOf, ROOT, Scope, request};
-use crate::graphql::objects::documents::{FoundDocuments, PagePlan};
-use crate::graphql::objects::entry_reads::{EntryReads, EntryTexts};
-use crate::graphql::objects::page::PageBoundaries;
+use crate::graphql::execute::planned::finding::entry_reads::{EntryReads, EntryTexts};
 use crate::limits::HELD_PER_READ;
 
 /// The documents of a page, and what answers the reads of its elements.
@@ -111,7 +111,7 @@ impl FoundPages {
     ///
     /// # Errors
     /// The position of the field that failed, and its error, as
-    /// [`DocumentsRequest::search`](crate::graphql::objects::documents::DocumentsRequest::search).
+    /// [`DocumentsRequest::search`](crate::graphql::arguments::documents_request::DocumentsRequest::search).
     pub(crate) async fn find(finder: &Finder<'_>) -> Result<Self, (usize, Error)> {
         let bound = finder.bound;
         // All arguments are read before the first search, so that no search is abandoned.

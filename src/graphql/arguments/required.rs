@@ -5,7 +5,7 @@ use bytes::Bytes;
 
 use crate::document::path::Path;
 use crate::error::{Error, Result};
-use crate::graphql::scalars::types::{Json, PathScalar, path_argument};
+use crate::graphql::scalars::scalar_types::{Json, PathScalar, path_argument};
 
 /// The text of a JSON argument that is required but may be null.
 pub(crate) fn required_json(name: &str, argument: &MaybeUndefined<Json>) -> Result<Bytes> {

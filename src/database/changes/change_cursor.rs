@@ -3,7 +3,7 @@
 use std::fmt;
 
 use super::history::Histories;
-use super::read::Start;
+use super::read_change_log::Start;
 use super::settings::ChangeSettings;
 use crate::error::{Error, Result};
 use crate::key::Version;

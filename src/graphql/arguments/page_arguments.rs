@@ -3,7 +3,7 @@
 use crate::database::{ChildBounds, DocumentKey};
 use crate::document::path::{Place, Segment};
 use crate::error::{Error, Limit, Result};
-use crate::graphql::scalars::cursor;
+use crate::graphql::scalars::list_cursor;
 use crate::key::{KeyStep, append_segment, step};
 use crate::limits::{PAGE_DEFAULT, PAGE_MAX};
 

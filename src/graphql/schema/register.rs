@@ -15,11 +15,11 @@ use async_graphql::parser::types::{
 use async_graphql::{Positioned, Value};
 use futures::stream::{self, Stream};
 
-use super::annotations::{
+use crate::error::{Error, Result};
+use crate::graphql::schema::annotations::{
     DEPRECATED, ONE_OF, SPECIFIED_BY, annotated, deprecated, has, string_argument,
 };
-use super::source::SchemaSource;
-use crate::error::{Error, Result};
+use crate::graphql::schema::schema_source::SchemaSource;
 
 /// What the type of the subscriptions is in the schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -2,9 +2,6 @@
 
 use async_graphql::Value;
 
-use super::filter::{FilterInput, KeyFilterInput, OrderInput, read_documents};
-use super::page::{AskedPage, PageBoundaries, PageBounds};
-use super::place::DEFAULT_COLLECTION;
 use crate::budget::Share;
 use crate::database::DocumentKey;
 use crate::database::query::{
@@ -14,9 +11,14 @@ use crate::document::filter::Filter;
 use crate::document::json::write_string;
 use crate::document::path::Place;
 use crate::error::{Error, Result};
+use crate::graphql::arguments::filter_input::{
+    FilterInput, KeyFilterInput, OrderInput, read_documents,
+};
+use crate::graphql::arguments::page_arguments::{AskedPage, PageBoundaries, PageBounds};
+use crate::graphql::arguments::place_input::DEFAULT_COLLECTION;
 use crate::graphql::context::request_budget::RequestBudget;
-use crate::graphql::scalars::cursor;
-use crate::graphql::scalars::types::parsed;
+use crate::graphql::scalars::list_cursor;
+use crate::graphql::scalars::scalar_types::parsed;
 use crate::limits::{HELD_PER_ID_BYTE, SCAN_DOCUMENTS_DEFAULT};
 use crate::store::Read;
 

@@ -7,7 +7,7 @@ use async_graphql::parser::types::{
 };
 use async_graphql::{Name, Positioned};
 
-use crate::graphql::schema::built::types::{ArgumentTypes, Types};
+use crate::graphql::schema::types::{ArgumentTypes, Types};
 
 /// The callbacks of a walk.
 pub(crate) trait Visitor<'d> {

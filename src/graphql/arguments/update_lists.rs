@@ -3,15 +3,15 @@
 use async_graphql::{InputObject, MaybeUndefined};
 use bytes::Bytes;
 
-use super::json_argument::parsed;
-use super::place::PlaceInput;
-use super::required::{in_argument, required_json};
 use crate::budget::Reservation;
 use crate::database::{Update, UpdateOperation, UpdateOperator};
 use crate::document::flatten::json_text;
 use crate::error::{Error, Result};
+use crate::graphql::arguments::json_argument::parsed;
+use crate::graphql::arguments::place_input::PlaceInput;
+use crate::graphql::arguments::required::{in_argument, required_json};
 use crate::graphql::context::request_budget::RequestBudget;
-use crate::graphql::scalars::types::{Json, JsonPath};
+use crate::graphql::scalars::scalar_types::{Json, JsonPath};
 use crate::key::Leaves;
 use crate::store::Transaction;
 

@@ -8,8 +8,8 @@ use async_graphql::indexmap::{IndexMap, IndexSet};
 use async_graphql::parser::types::{BaseType, OperationType, Type};
 use async_graphql::registry::{MetaField, MetaInputValue, MetaType, Registry};
 
-use super::inputs::{Inputs, parsed};
 use crate::graphql::schema::entities::ENTITIES;
+use crate::graphql::schema::inputs::{Inputs, parsed};
 
 /// The cost of one `_entities` field, in fields. Each has its own copy of the representations.
 const ENTITIES_FIELDS: usize = 1_000;

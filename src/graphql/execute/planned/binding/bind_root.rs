@@ -11,11 +11,11 @@ use crate::database::DocumentKey;
 use crate::document::id::DocumentId;
 use crate::document::path::Path;
 use crate::error::Result;
+use crate::graphql::arguments::place_input::DEFAULT_COLLECTION;
 use crate::graphql::context::request_budget::mismatch;
-use crate::graphql::objects::place::DEFAULT_COLLECTION;
 use crate::graphql::prepare::plan::{Field, NodeSelection, Selection};
 use crate::graphql::scalars::node_id::NodeId;
-use crate::graphql::scalars::types::parsed;
+use crate::graphql::scalars::scalar_types::parsed;
 use crate::graphql::schema::entities::{EntityKeys, Representation};
 
 impl<'p> Binder<'p> {
