@@ -5,7 +5,7 @@
 //! says what is missing, and so does one warning here. `PHYLLO_WEB=skip` leaves the page out
 //! on purpose.
 //!
-//! What comes out is `OUT_DIR/page_assets.rs`, the table that `src/server/http/page.rs` includes.
+//! What comes out is `OUT_DIR/page_assets.rs`, the table that `src/server/http/web_page.rs` includes.
 
 use std::error::Error;
 use std::ffi::OsStr;

@@ -13,6 +13,7 @@
 mod compute;
 mod counters;
 mod kinds;
+mod offload;
 mod poll_clock;
 mod pool;
 mod reservation;
@@ -24,6 +25,7 @@ mod written_text;
 
 pub use compute::block_thread;
 pub use counters::Budget;
+pub use offload::offload_if_large;
 pub use pool::{Pool, Share};
 pub use reservation::Reservation;
 pub use slice::{Sliced, long_polls, longest_poll, pause, slice_is_over, turn};

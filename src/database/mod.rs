@@ -15,19 +15,19 @@ mod read;
 mod versionstamp;
 
 pub use bulk::adopt::{Adopted, adopt};
+pub use bulk::bulk_update::{Bulk, Changes, bulk, bulk_documents};
 pub use bulk::sweep::{Swept, sweep};
 pub use bulk::take::first_documents;
 pub use bulk::test::test_document;
-pub use bulk::update::{Bulk, Changes, bulk, bulk_documents};
 pub use catalog::collections::{Collection, collections, first_collections};
 pub use catalog::drop::drop_collection;
 pub use catalog::names::{NearNames, are_stored, is_there, names, near_names};
 pub use catalog::scan::{Foreign, Scan, Scanned};
-pub use changes::cursor::{ChangeCursor, ChangePosition, changes_cursor};
+pub use changes::change_cursor::{ChangeCursor, ChangePosition, changes_cursor};
 pub use changes::feed::patch_window::ChangePatch;
 pub use changes::feed::{ChangeFollower, ChangesObserver, FollowFrom, FollowedChange};
 pub use changes::interest::Interest;
-pub use changes::read::LoggedCommit;
+pub use changes::read_change_log::LoggedCommit;
 pub use changes::settings::{ChangeSettings, change_log_of_backup};
 pub use changes::size::LogSize;
 pub use check::checker::Check;
@@ -38,8 +38,8 @@ pub use edit::append::append;
 pub use edit::editor::Put;
 pub use edit::source::ValueSource;
 pub use edit::stored_response::{IdempotencyKey, StoredResponse, keep_answer, kept_answer};
-pub use edit::update::{Update, UpdateOperation, UpdateOperator};
-pub use edit::write::{Existing, insert, put};
+pub use edit::update_operators::{Update, UpdateOperation, UpdateOperator};
+pub use edit::write_document::{Existing, insert, put};
 pub use edit::{delete, depend_on_version, increment, merge, patch, replace, version_before};
 pub use format::{
     FORMAT, FORMAT_CHANGES, FORMAT_EXACT_ENTRIES, FORMAT_INDEXED, FORMAT_LOG,

@@ -9,14 +9,15 @@
 //! - `variables` coerces the variables to the types that the operation declares.
 //! - `execute` runs the operation from its plan, in one snapshot (a query) or one transaction (a
 //!   mutation). `async_graphql` executes the fields that introspect the schema.
-//! - `schema` declares the types and fields, `objects` holds their arguments, and `scalars` the
-//!   scalar types, node ids and cursors.
+//! - `schema` declares the types and fields, `arguments` reads the arguments of fields, and `scalars`
+//!   has the scalar types, node ids and cursors.
 //! - `context` holds the budget and the statistics of the request.
 //! - `response` writes the result as JSON text.
 
+mod arguments;
 mod context;
 mod execute;
-mod objects;
+mod lru_cache;
 mod prepare;
 mod request;
 mod response;
@@ -32,6 +33,6 @@ pub use execute::streaming::{ResponseStream, Started, StreamedResponse};
 pub use request::body::{Left, Posted, Request};
 pub use request::query_hash::QueryHash;
 pub use request::raw_variables::GivenVariables;
-pub use schema::built::scope::SchemaScope;
-pub use schema::built::source::SchemaSource;
-pub use schema::built::text::{schema_text, subgraph_text};
+pub use schema::schema_source::SchemaSource;
+pub use schema::scope::SchemaScope;
+pub use schema::text::{schema_text, subgraph_text};

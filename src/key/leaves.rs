@@ -4,7 +4,7 @@ use std::ops::Range;
 
 use foundationdb_tuple::Element;
 
-use super::read::{JsonText, Malformed};
+use super::decode_pairs::{JsonText, Malformed};
 use super::tuple::{
     EMPTY_ARRAY, EMPTY_OBJECT, PIECE, append, append_leaf, append_piece, append_segment,
     split_element,

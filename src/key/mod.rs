@@ -2,13 +2,13 @@
 //! I/O, no async.
 
 mod commits;
+mod decode_pairs;
 mod entry;
 mod family;
 mod index;
 mod leaves;
 mod leaves_reader;
 mod measure;
-mod read;
 mod system;
 mod tree;
 mod tuple;
@@ -19,14 +19,14 @@ pub use commits::{
     ChangeKind, ChangeLogPart, ChangeLogRange, ChangesDecoder, CommitMarker, LoggedChange,
     encode_changes,
 };
+pub use decode_pairs::{
+    JsonText, KeyStep, Malformed, Marker, are_neighbours, document_prefix, kind_at, step,
+};
 pub use entry::{Entry, OwnKey, all_documents};
 pub use family::{Family, Version};
 pub use index::{IndexKey, IndexValue, IndexValueBuilder, NumberForm, Rank};
 pub use leaves::{Leaves, Packer, check_key_bytes};
 pub use leaves_reader::LeavesReader;
-pub use read::{
-    JsonText, KeyStep, Malformed, Marker, are_neighbours, document_prefix, kind_at, step,
-};
 pub use system::{
     FamilyRange, Ranges, SystemKey, collection_of, counts_of, name_of_collection,
     ranges_of_collection, split_document,

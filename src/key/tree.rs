@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-use super::read::{Assemble, Decoding, Malformed};
+use super::decode_pairs::{Assemble, Decoding, Malformed};
 use super::tuple::decode_leaf;
 use crate::document::assemble::Misshapen;
 use crate::document::leaf::{Kind, Leaf};

@@ -2,9 +2,9 @@
 
 use std::collections::HashSet;
 
+use super::decode_pairs::{KeyStep, Malformed, kind_at, step};
 use super::index::IndexValue;
 use super::leaves::Leaves;
-use super::read::{KeyStep, Malformed, kind_at, step};
 use super::tuple::decode_leaf;
 use crate::budget::Steps;
 use crate::document::leaf::{Kind, Leaf};

@@ -1,6 +1,6 @@
 //! Checks all pairs of one value without building it.
 
-use super::read::{KeyStep, Malformed, Marker, common_prefix, shared_segments, step};
+use super::decode_pairs::{KeyStep, Malformed, Marker, common_prefix, shared_segments, step};
 use super::tuple::{decode_leaf, decode_piece};
 use crate::document::assemble::Misshapen;
 

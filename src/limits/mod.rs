@@ -501,6 +501,10 @@ pub const TOKEN_CHARACTERS_MAX: usize = 1_024;
 pub const TOKEN_NAME_BYTES_MAX: usize = 64;
 /// Bytes of a file of tokens, certificates or a key.
 pub const WATCHED_FILE_BYTES_MAX: usize = 1 << 20;
+/// Bytes of a file of access rules.
+pub const RULES_BYTES_MAX: usize = 256 << 10;
+/// Access rules of one file.
+pub const RULES_MAX: usize = 1_000;
 /// Interval at which the server checks such files for changes.
 pub const WATCH_PERIOD: Duration = Duration::from_secs(1);
 

@@ -2,6 +2,7 @@
 
 mod access;
 mod connection;
+mod file_reload;
 mod http;
 mod http_client;
 pub mod local;
@@ -91,7 +92,7 @@ fn routes(
             database,
             options.access.is_read_only(),
         ))
-        .merge(http::page::routes());
+        .merge(http::web_page::routes());
     let router = more.into_iter().fold(router, |router, (path, methods)| {
         router.route(path, http::methods::layered(methods, options))
     });

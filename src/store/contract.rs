@@ -9,8 +9,8 @@ use async_trait::async_trait;
 use tokio::sync::watch;
 
 use super::attachments::Attachments;
-use super::backup::Backup;
 use super::read::{RangeRead, Read};
+use super::read_backup::Backup;
 use crate::error::{Error, Result};
 use crate::key::Version;
 

@@ -4,7 +4,6 @@
 //! call is a documented no-op. All code above this module works on every engine.
 
 mod attachments;
-mod backup;
 mod batches;
 mod contract;
 mod embedded;
@@ -15,11 +14,10 @@ mod multi_range;
 mod observed;
 mod pairs;
 mod read;
+mod read_backup;
 mod transact;
-mod yield_every;
 
 pub use attachments::Attachments;
-pub use backup::Backup;
 pub use batches::{Batches, key_after};
 pub(crate) use contract::PendingStamps;
 pub use contract::{CommitError, EngineObserver, Store, StoreLimits, Transaction, WriteWait};
@@ -32,8 +30,8 @@ pub use multi_range::{Batch, MultiRange, RoundBatch};
 pub use observed::{Observed, Operations, TRACES};
 pub use pairs::Pairs;
 pub use read::{RangeRead, Read, Sessions, SnapshotCache};
+pub use read_backup::Backup;
 pub use transact::{Decision, TransactionResult, transact};
-pub use yield_every::offload_if_large;
 
 #[cfg(feature = "foundationdb")]
 pub use self::foundationdb::{FoundationDb, Network, NetworkOptions};

@@ -10,12 +10,13 @@ use std::path::{Path, PathBuf};
 use imports::Imports;
 
 /// From the top. Each layer may use those before it.
-const LAYERS: [&str; 11] = [
+const LAYERS: [&str; 12] = [
     "error",
     "limits",
     "budget",
     "document",
     "key",
+    "rights",
     "store",
     "database",
     "graphql",
@@ -32,10 +33,9 @@ const ROOMS: [(&str, &[&str]); 6] = [
         &[
             "pairs",
             "multi_range",
-            "yield_every",
             "read",
             "batches",
-            "backup",
+            "read_backup",
             "attachments",
             "contract",
             "metered",
@@ -66,11 +66,12 @@ const ROOMS: [(&str, &[&str]); 6] = [
     (
         "graphql",
         &[
+            "lru_cache",
             "context",
             "request",
             "scalars",
             "response",
-            "objects",
+            "arguments",
             "schema",
             "prepare",
             "variables",
@@ -87,6 +88,7 @@ const ROOMS: [(&str, &[&str]); 6] = [
             "http_client",
             "response",
             "observe",
+            "file_reload",
             "connection",
             "access",
             "streaming",
@@ -110,7 +112,7 @@ const ROOMS: [(&str, &[&str]); 6] = [
 ];
 
 /// Names, and the only layers that may use them.
-const CONFINED: [(&str, &[&str]); 8] = [
+const CONFINED: [(&str, &[&str]); 9] = [
     ("async_graphql", &["graphql"]),
     ("axum", &["server"]),
     ("redb", &["store"]),
@@ -119,6 +121,7 @@ const CONFINED: [(&str, &[&str]); 8] = [
     ("clap", &["cli"]),
     ("indicatif", &["cli"]),
     ("opentelemetry", &["server"]),
+    ("toml", &["rights"]),
 ];
 
 /// Names that pure layers must not contain.
@@ -268,10 +271,10 @@ fn confined_names_are_used_in_one_layer_only() {
 }
 
 #[test]
-fn document_and_key_do_no_io_and_are_not_async() {
+fn pure_layers_do_no_io_and_are_not_async() {
     let mut wrong = Vec::new();
     for (layer, path, code) in sources() {
-        if layer == "document" || layer == "key" {
+        if ["document", "key", "rights"].contains(&&layer[..]) {
             let found = IMPURE.iter().filter(|impure| code.contains(**impure));
             wrong.extend(found.map(|impure| format!("{}: {impure}", path.display())));
         }
@@ -410,14 +413,17 @@ fn work_that_clients_can_make_large_takes_a_budget() {
         ("src/database/read/length.rs", "pub async fn length("),
         ("src/database/read/remainder.rs", "pub async fn write_json("),
         ("src/database/read/selection.rs", "pub async fn read<"),
-        ("src/database/edit/write.rs", "pub async fn insert("),
-        ("src/database/edit/write.rs", "pub async fn put("),
+        (
+            "src/database/edit/write_document.rs",
+            "pub async fn insert(",
+        ),
+        ("src/database/edit/write_document.rs", "pub async fn put("),
         ("src/database/bulk/sweep.rs", "pub async fn sweep("),
         ("src/database/bulk/take.rs", "pub async fn first_documents("),
         ("src/database/bulk/test.rs", "pub async fn test_document("),
-        ("src/database/bulk/update.rs", "pub async fn bulk("),
+        ("src/database/bulk/bulk_update.rs", "pub async fn bulk("),
         (
-            "src/database/bulk/update.rs",
+            "src/database/bulk/bulk_update.rs",
             "pub async fn bulk_documents(",
         ),
         ("src/database/query/mod.rs", "pub async fn documents("),
@@ -437,18 +443,30 @@ fn work_that_clients_can_make_large_takes_a_budget() {
             "src/database/edit/editor/mod.rs",
             "pub(crate) async fn write_leaves(",
         ),
-        ("src/database/edit/merge.rs", "pub async fn merge("),
+        (
+            "src/database/edit/apply_merge_patch.rs",
+            "pub async fn merge(",
+        ),
         ("src/database/edit/patch.rs", "pub async fn patch("),
         ("src/database/edit/increment.rs", "pub async fn increment("),
         ("src/database/edit/source.rs", "pub async fn read("),
-        ("src/database/edit/update.rs", "async fn update("),
-        ("src/database/edit/update.rs", "pub async fn remove_all("),
+        ("src/database/edit/update_operators.rs", "async fn update("),
+        (
+            "src/database/edit/update_operators.rs",
+            "pub async fn remove_all(",
+        ),
         (
             "src/database/edit/editor/argument.rs",
             "async fn leaves_of(",
         ),
-        ("src/graphql/objects/filter.rs", "pub(crate) async fn read("),
-        ("src/graphql/objects/place.rs", "pub(crate) async fn read("),
+        (
+            "src/graphql/arguments/filter_input.rs",
+            "pub(crate) async fn read(",
+        ),
+        (
+            "src/graphql/arguments/place_input.rs",
+            "pub(crate) async fn read(",
+        ),
         ("src/key/value_set.rs", "pub fn of_elements("),
         (
             "src/graphql/scalars/jsonpath.rs",

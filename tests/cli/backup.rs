@@ -9,7 +9,7 @@ use std::time::Duration;
 use phyllo::error::Error;
 use phyllo::key::Version;
 use phyllo::server::local::SOCKET_NAME;
-use phyllo::server::local::backup::BackupRecord;
+use phyllo::server::local::backup_records::BackupRecord;
 use phyllo::store::{Embedded, EmbeddedOptions, FILE_NAME, Pairs, Store as _};
 
 use super::copy::source;

@@ -12,7 +12,7 @@ use phyllo::database::{
 use phyllo::document::filter::{Condition, Filter, Test};
 use phyllo::document::id::DocumentId;
 use phyllo::document::jsonpath::Query;
-use phyllo::document::merge::MergePatch;
+use phyllo::document::parse_merge_patch::MergePatch;
 use phyllo::document::patch::parse;
 use phyllo::document::path::{Path, Place, Segment};
 use phyllo::document::tree::Tree;

@@ -10,7 +10,7 @@ use crate::database::catalog::scan::Foreign;
 use crate::database::changes::record::{self, Edited};
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::database::edit::editor::enter;
-use crate::database::edit::write::stored;
+use crate::database::edit::write_document::stored;
 use crate::database::index::definition::indexes;
 use crate::database::index::maintainer::enter_entries;
 use crate::database::open::unfinished_write::UnfinishedWrite;

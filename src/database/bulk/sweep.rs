@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Instant;
 
-use super::update::Bulk;
+use super::bulk_update::Bulk;
 use crate::budget::{Budget, pause};
 use crate::database::document_key::{DocumentKey, check_collection};
 use crate::database::query::portion;

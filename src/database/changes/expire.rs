@@ -10,7 +10,7 @@ use foundationdb_tuple::{Versionstamp, pack};
 
 use super::settings::{ChangeSettings, horizon_of};
 use super::size::EntryBytes;
-use super::write::now;
+use super::write_commit_entry::now;
 use crate::error::Result;
 use crate::key::{ChangeLogPart, ChangeLogRange, ChangesDecoder, Family, Version};
 use crate::limits::{CHANGE_SHARDS, CHANGES_EXPIRED_AT_ONCE};

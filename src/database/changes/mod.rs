@@ -21,15 +21,15 @@
 //! the same transaction. A reader from before the horizon gets an error and no gap. [`size`] measures
 //! the log.
 
-pub(crate) mod cursor;
+pub(crate) mod change_cursor;
 pub(crate) mod expire;
 pub(crate) mod feed;
 pub(crate) mod history;
 pub(crate) mod interest;
-pub(crate) mod read;
+pub(crate) mod read_change_log;
 pub(crate) mod record;
 pub(crate) mod recorder;
 pub(crate) mod settings;
 pub(crate) mod size;
 mod subscribers;
-pub(crate) mod write;
+pub(crate) mod write_commit_entry;

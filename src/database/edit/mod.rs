@@ -26,21 +26,21 @@
 //! with [`depend_on_version`].
 
 pub(crate) mod append;
+pub(crate) mod apply_merge_patch;
 pub(crate) mod editor;
 pub(crate) mod increment;
-pub(crate) mod merge;
 pub(crate) mod patch;
 pub(crate) mod source;
 pub(crate) mod stored_response;
-pub(crate) mod update;
-pub(crate) mod write;
+pub(crate) mod update_operators;
+pub(crate) mod write_document;
 
 use std::sync::Arc;
 
+pub use apply_merge_patch::merge;
 use editor::location::Target;
 use editor::{Editor, Put};
 pub use increment::increment;
-pub use merge::merge;
 pub use patch::patch;
 
 use super::document_key::DocumentKey;

@@ -16,7 +16,7 @@ use super::changes::feed::{ChangeFeed, ChangesObserver};
 use super::changes::recorder::ChangeRecorder;
 use super::changes::settings::{ChangeSettings, set_retention};
 use super::changes::size::LogSize;
-use super::changes::write::write_entry;
+use super::changes::write_commit_entry::write_entry;
 use super::format;
 use super::format::LastFormat;
 use crate::budget::Budget;

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 use std::collections::BinaryHeap;
 
 use super::entries::ids::id_bytes;
-use super::entries::merge::MergedWalk;
+use super::entries::merge_streams::MergedWalk;
 use super::entries::walk::{EntryWalk, IndexEntry, ScanShape};
 use super::index_hint::{self, Goal};
 use super::matcher::{Matcher, OrderingValues};

@@ -1,7 +1,7 @@
 //! Fills a page with the candidates that match.
 
 use super::entries::ids::{Ids, id_of};
-use super::entries::merge::MergedWalk;
+use super::entries::merge_streams::MergedWalk;
 use super::entries::walk::IndexEntry;
 use super::matcher::Matcher;
 use super::page::{Order, Page, PageRow, Position, Stopped};

@@ -9,7 +9,7 @@ mod rows;
 mod run;
 mod skip;
 mod string;
-mod write;
+mod write_string;
 
 use std::borrow::Cow;
 use std::str::Utf8Error;
@@ -19,7 +19,7 @@ pub use error::{JsonError, Problem, position};
 use run::space_bytes;
 use skip::{end_of_number, end_of_value};
 use string::{escape, not_closed, plain_bytes};
-pub use write::{write_plain_before_nul, write_string};
+pub use write_string::{write_plain_before_nul, write_string};
 
 /// Decodes UTF-8 with SIMD instructions.
 ///

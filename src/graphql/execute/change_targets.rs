@@ -15,7 +15,7 @@ use async_graphql_value::Value as Input;
 
 use crate::document::leaf::abridged;
 use crate::error::{Error, Result};
-use crate::graphql::schema::built::types::{Types, base_name};
+use crate::graphql::schema::types::{Types, base_name};
 use crate::graphql::variables::coerced::Coerced;
 
 /// Checks the variables in the paths, the sets of keys and the filters of a valid mutation. The

@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use super::service::GraphQl;
 use crate::error::Result;
-use crate::graphql::schema::built::served::ServedSchema;
-use crate::graphql::schema::built::source::SchemaSource;
+use crate::graphql::schema::schema_source::SchemaSource;
+use crate::graphql::schema::served_schema::ServedSchema;
 
 impl GraphQl {
     /// The text of the current schema.

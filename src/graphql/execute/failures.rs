@@ -6,7 +6,7 @@ use super::hints::QueryAnswer;
 use crate::error::{Error, ErrorKind};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_stats::RequestStats;
-use crate::graphql::response::write::{server_error, write};
+use crate::graphql::response::write_errors::{server_error, write};
 
 /// The error of a request whose time limit has passed.
 pub(super) fn out_of_time(request_budget: &RequestBudget) -> Error {

@@ -12,11 +12,11 @@ use crate::document::filter;
 use crate::document::json::Reader;
 use crate::document::tree::Tree;
 use crate::error::{Error, Result};
+use crate::graphql::arguments::filter_input::FilterInput;
 use crate::graphql::context::request_budget::RequestBudget;
-use crate::graphql::objects::filter::FilterInput;
 use crate::graphql::request::raw_variables::GivenVariables;
-use crate::graphql::schema::built::scope::SchemaScope;
-use crate::graphql::schema::built::served::ServedSchema;
+use crate::graphql::schema::scope::SchemaScope;
+use crate::graphql::schema::served_schema::ServedSchema;
 use crate::graphql::variables::coerce::coerce;
 use crate::limits::Bounds;
 

@@ -1,6 +1,6 @@
 //! The options and the results of executing a request.
 
-use crate::graphql::schema::built::scope::SchemaScope;
+use crate::graphql::schema::scope::SchemaScope;
 use crate::limits::Bounds;
 
 /// Which operations a request may execute.

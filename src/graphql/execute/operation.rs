@@ -4,17 +4,17 @@ use std::sync::Arc;
 
 use async_graphql::parser::types::ExecutableDocument;
 
+use crate::budget::offload_if_large;
 use crate::database::IdempotencyKey;
 use crate::error::Result;
 use crate::graphql::prepare::plan::Plan;
 use crate::graphql::prepare::prepared_query::{PreparedQuery, select};
 use crate::graphql::request::body::Request;
 use crate::graphql::request::raw_variables::GivenVariables;
-use crate::graphql::schema::built::served::ServedSchema;
+use crate::graphql::schema::served_schema::ServedSchema;
 use crate::graphql::variables::coerce::coerce;
 use crate::graphql::variables::coerced::{Coerced, IdleVariables};
 use crate::limits::{Bounds, JSON_BYTES_AT_ONCE};
-use crate::store::offload_if_large;
 
 /// An operation that can be executed any number of times.
 #[derive(Clone)]

@@ -39,7 +39,7 @@ use crate::graphql::request::body::Request;
 use crate::graphql::request::idempotency::once_only;
 use crate::graphql::request::persisted::PersistedQueries;
 use crate::graphql::response::commit_version::fill;
-use crate::graphql::response::write::{complete, server_error, write, write_value};
+use crate::graphql::response::write_errors::{complete, server_error, write, write_value};
 use crate::graphql::variables::variable_cost::check_uses;
 use crate::limits::Bounds;
 use crate::store::{Decision, MeteredTransaction, Transaction, TransactionResult};

@@ -21,9 +21,9 @@ use super::planned_types::{Of, field_of_result, function};
 use crate::document::json::write_string;
 use crate::document::path::Path;
 use crate::error::{Error, Limit, Result};
-use crate::graphql::scalars::types::path_of;
-use crate::graphql::schema::built::types::Types;
+use crate::graphql::scalars::scalar_types::path_of;
 use crate::graphql::schema::entities::ENTITIES;
+use crate::graphql::schema::types::Types;
 use crate::limits::PLANNED_FIELDS_MAX;
 
 impl Plan {

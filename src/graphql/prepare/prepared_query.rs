@@ -21,10 +21,10 @@ use super::validate::unknown_fields::many_unknown_fields;
 use super::validate::variable_usage::disallowed;
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
-use crate::graphql::request::lru_cache::LruCache;
-use crate::graphql::schema::built::scope::SchemaScope;
-use crate::graphql::schema::built::served::ServedSchema;
-use crate::graphql::schema::built::types::{Types, base_name};
+use crate::graphql::lru_cache::LruCache;
+use crate::graphql::schema::scope::SchemaScope;
+use crate::graphql::schema::served_schema::ServedSchema;
+use crate::graphql::schema::types::{Types, base_name};
 use crate::limits::{
     Bounds, OPERATION_CACHED_BYTES_MAX, OPERATIONS_CACHED_BYTES_MAX, OPERATIONS_CACHED_MAX,
 };

@@ -10,7 +10,7 @@ use async_graphql_value::{ConstValue, Value};
 
 use super::text_limits::bound;
 use crate::error::{Limit, Result};
-use crate::graphql::schema::built::types::{TypeLists, Types};
+use crate::graphql::schema::types::{TypeLists, Types};
 use crate::limits::Bounds;
 
 /// Checks the size of a query with its fragments expanded. Unused fragments are checked too, since

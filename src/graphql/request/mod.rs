@@ -2,7 +2,6 @@
 
 pub(crate) mod body;
 pub(crate) mod idempotency;
-pub(crate) mod lru_cache;
 pub(crate) mod persisted;
 pub(crate) mod query_hash;
 pub(crate) mod raw_variables;

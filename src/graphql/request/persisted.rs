@@ -11,9 +11,9 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use sha2::{Digest as _, Sha256};
 
 use super::body::Request;
-use super::lru_cache::LruCache;
 use super::query_hash::QueryHash;
 use crate::error::{Error, ErrorKind, Result};
+use crate::graphql::lru_cache::LruCache;
 use crate::limits::{PERSISTED_QUERIES_BYTES_MAX, PERSISTED_QUERIES_MAX};
 
 /// The texts by their hash, in an LRU cache.

@@ -2,7 +2,7 @@
 
 use async_graphql::PathSegment;
 
-use super::write::bounded;
+use super::write_errors::bounded;
 use crate::document::json::write_string;
 use crate::limits::ERROR_MESSAGE_BYTES_MAX;
 

@@ -2,4 +2,4 @@
 
 pub(crate) mod commit_version;
 pub(crate) mod hint;
-pub(crate) mod write;
+pub(crate) mod write_errors;

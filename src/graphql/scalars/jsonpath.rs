@@ -5,7 +5,7 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 
 use lru::LruCache;
 
-use super::types::JsonPath;
+use super::scalar_types::JsonPath;
 use crate::budget::{Budget, Steps};
 use crate::document::jsonpath::Query;
 use crate::error::Result;

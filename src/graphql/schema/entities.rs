@@ -8,7 +8,7 @@ use crate::document::id::DocumentId;
 use crate::document::leaf::abridged;
 use crate::error::{Error, Result};
 use crate::graphql::scalars::node_id::NodeId;
-use crate::graphql::scalars::types::name;
+use crate::graphql::scalars::scalar_types::name;
 
 /// The field that returns entities.
 pub(crate) const ENTITIES: &str = "_entities";

@@ -13,10 +13,10 @@ use super::reader::ValueReader;
 use crate::document::leaf::abridged;
 use crate::error::{Error, Result};
 use crate::graphql::request::raw_variables::GivenVariables;
-use crate::graphql::scalars::types::name;
-use crate::graphql::schema::built::inputs::Inputs;
-use crate::graphql::schema::built::types::base_name;
+use crate::graphql::scalars::scalar_types::name;
 use crate::graphql::schema::entities;
+use crate::graphql::schema::inputs::Inputs;
+use crate::graphql::schema::types::base_name;
 use crate::limits::Bounds;
 
 /// Coerces the given variables to those that an operation declares. Lists of entities are stored

@@ -11,9 +11,9 @@ use crate::document::flatten::{json_error, json_text};
 use crate::document::json::{Event, JsonError, Problem, Reader};
 use crate::document::leaf::abridged;
 use crate::error::{Error, Limit, Result};
-use crate::graphql::scalars::types::name;
-use crate::graphql::schema::built::inputs::{InputMember, Inputs};
+use crate::graphql::scalars::scalar_types::name;
 use crate::graphql::schema::entities;
+use crate::graphql::schema::inputs::{InputMember, Inputs};
 use crate::limits::{Bounds, FILTER_LEVELS_MAX};
 
 /// Reads values of declared types. JSON stays text; the number of all other values is limited.

@@ -1,7 +1,6 @@
-//! Connections: listening, TLS, timeouts and reloaded files.
+//! Connections: listening, TLS, and timeouts.
 
 pub(crate) mod caller_slot;
-pub(crate) mod file_reload;
 pub(crate) mod header_timeout;
 pub(crate) mod http2;
 pub(crate) mod listen;

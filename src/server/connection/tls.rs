@@ -9,8 +9,8 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
 
-use super::file_reload::{ReloadedFile, Watch};
 use crate::error::{Error, Result};
+use crate::server::file_reload::{ReloadedFile, Watch};
 
 /// The ALPN name of HTTP/2 (RFC 9113 §3.1).
 pub(crate) const H2: &[u8] = b"h2";

@@ -14,12 +14,12 @@ use axum::middleware::Next;
 use sha2::{Digest as _, Sha256};
 
 use crate::budget::Pool;
+use crate::budget::offload_if_large;
 use crate::key::hex;
 use crate::server::response::conditional::known;
 use crate::server::response::json::response;
 use crate::server::response::media::Media;
 use crate::server::response::response_body;
-use crate::store::offload_if_large;
 
 /// Bytes of the digest that form an entity tag.
 const TAG_BYTES: usize = 16;

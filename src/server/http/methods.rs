@@ -15,6 +15,7 @@ use tower_http::compression::predicate::{And, NotForContentType, Predicate as _,
 use super::body::{Coding, body};
 use super::endpoint::Endpoint;
 use super::{batch, cached};
+use crate::budget::offload_if_large;
 use crate::error::{Error, ErrorKind};
 use crate::graphql::{GraphQl, GraphQlResponse, Methods, Posted, Request};
 use crate::limits::{COMPRESSED_BYTES_MIN, IDEMPOTENCY_KEY_BYTES_MAX};
@@ -27,7 +28,6 @@ use crate::server::response::media::{Accepted, Media, StreamMedia, is_json};
 use crate::server::streaming::source::OperationSource as _;
 use crate::server::streaming::stream_body::{self, StreamOptions};
 use crate::server::streaming::websocket::handshake::{self, WebSockets};
-use crate::store::offload_if_large;
 
 /// Which responses are compressed. In a stream, the encoder would delay events.
 type Compressible = And<And<SizeAbove, NotForContentType>, NotForContentType>;

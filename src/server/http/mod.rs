@@ -5,4 +5,4 @@ pub(crate) mod body;
 pub(crate) mod cached;
 pub(crate) mod endpoint;
 pub(crate) mod methods;
-pub(crate) mod page;
+pub(crate) mod web_page;

@@ -7,7 +7,7 @@
 //!
 //! Only the user who runs the server can open the socket.
 
-pub mod backup;
+pub mod backup_records;
 pub mod checked;
 pub mod following;
 
@@ -60,7 +60,7 @@ pub fn router(database: Database) -> Router {
         .route(wire::PAIRS, get(get_pairs))
         .route(wire::EXPORT, get(export))
         .route(checked::CHECK, get(check))
-        .route(backup::BACKUP, get(back_up))
+        .route(backup_records::BACKUP, get(back_up))
         .route(wire::COLLECTIONS, get(collections))
         .route(removal::DROP, post(drop_collection))
         .route(sweeping::SWEEP, post(sweep))
@@ -250,7 +250,7 @@ async fn value_record(
 /// Takes a snapshot before the response begins and keeps it until the backup is sent.
 async fn back_up(State(database): State<Database>) -> Result<Body, LocalError> {
     let backup = operations::backup(&database).await?;
-    let begin = backup::BackupRecord::Begin(backup.last_commit()).to_field();
+    let begin = backup_records::BackupRecord::Begin(backup.last_commit()).to_field();
     let begin = futures::stream::iter([Ok(begin)]);
     let parts = parts(backup, backup_record);
     Ok(Body::from_stream(futures::StreamExt::chain(begin, parts)))
@@ -259,11 +259,11 @@ async fn back_up(State(database): State<Database>) -> Result<Body, LocalError> {
 /// Returns the next record of a backup, and the backup unless it has ended.
 async fn backup_record(mut backup: Backup) -> (Vec<u8>, Option<Backup>) {
     let record = match backup.next().await {
-        Ok(Some(pairs)) => backup::BackupRecord::Pairs(pairs),
-        Ok(None) => backup::BackupRecord::End,
-        Err(error) => backup::BackupRecord::Failed(log(error)),
+        Ok(Some(pairs)) => backup_records::BackupRecord::Pairs(pairs),
+        Ok(None) => backup_records::BackupRecord::End,
+        Err(error) => backup_records::BackupRecord::Failed(log(error)),
     };
-    let goes_on = matches!(record, backup::BackupRecord::Pairs(_));
+    let goes_on = matches!(record, backup_records::BackupRecord::Pairs(_));
     (record.to_field(), goes_on.then_some(backup))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! There is one writer at a time, and readers use snapshots. Transactions commit in memory, to an
 //! overlay over the tables of redb. One write to the log (`log/mod.rs`) then syncs all of them, while
-//! the next ones execute (group commit, `commit.rs`). Success is reported only after the sync. Readers
+//! the next ones execute (group commit, `commit/mod.rs`). Success is reported only after the sync. Readers
 //! share the snapshot that is published after it, so unsynced data is never visible. A failed sync is
 //! fatal: the store rejects all requests and reports the reason. From time to time a checkpoint writes
 //! the overlay to redb, in a durable commit (`checkpoint.rs`).
@@ -31,8 +31,8 @@ use checkpoint::GroupSync;
 use commit::{Committer, Published};
 pub use log::{LOG_NAMES, LogFiles};
 pub use open::FILE_NAME;
-pub use open::backup::BackupDirectory;
 pub use open::read_only::EmbeddedReader;
+pub use open::restore_backup::BackupDirectory;
 pub use open::salvage::{LostKeys, Salvage};
 pub use options::EmbeddedOptions;
 

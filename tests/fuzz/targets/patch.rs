@@ -7,7 +7,7 @@ use bytes::Bytes;
 use phyllo::budget::Budget;
 use phyllo::database::{DocumentKey, Existing, merge, patch, put};
 use phyllo::document::id::DocumentId;
-use phyllo::document::merge::MergePatch;
+use phyllo::document::parse_merge_patch::MergePatch;
 use phyllo::document::patch::{PatchOperation, parse};
 use phyllo::document::path::{Path, Place};
 use phyllo::error::{ErrorKind, Result};

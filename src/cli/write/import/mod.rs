@@ -7,7 +7,7 @@
 pub(crate) mod chunks;
 pub(crate) mod detect;
 pub(crate) mod prepare;
-pub(crate) mod read;
+pub(crate) mod read_batches;
 pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod scan;
@@ -23,7 +23,7 @@ use std::path::Path;
 use std::pin::pin;
 
 use prepare::{ImportFailure, Naming, Prepared};
-use read::{ImportEvent, ReadOptions};
+use read_batches::{ImportEvent, ReadOptions};
 use report::ImportReport;
 
 use crate::cli::arguments::location::StoreLocation;

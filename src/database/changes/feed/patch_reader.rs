@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::MutexGuard as Turn;
 
 use crate::budget::{Pool, Share};
-use crate::database::changes::read::PatchPlace;
+use crate::database::changes::read_change_log::PatchPlace;
 use crate::error::{Error, Result};
 use crate::key::{ChangeLogPart, ChangeLogRange, Version};
 use crate::limits::{CHANGES_AHEAD_BYTES_MAX, CHANGES_PIECES_BYTES_MAX};

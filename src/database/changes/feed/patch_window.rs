@@ -18,7 +18,7 @@ use super::patch_reader::{
 };
 use crate::budget::{Budget, Share};
 use crate::database::changes::interest::Interest;
-use crate::database::changes::read::{LoggedCommit, PatchPlace};
+use crate::database::changes::read_change_log::{LoggedCommit, PatchPlace};
 use crate::error::Result;
 use crate::limits::{
     CHANGES_AHEAD_BYTES_MIN, CHANGES_AHEAD_GAP_BYTES_MAX, CHANGES_AHEAD_ROUND_BYTES_MAX,

@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use tokio::sync::Semaphore;
 
 use crate::budget::Pool;
-use crate::database::changes::read::{LoggedCommit, Start, read_commits};
+use crate::database::changes::read_change_log::{LoggedCommit, Start, read_commits};
 use crate::error::Result;
 use crate::key::Version;
 use crate::limits::{CHANGES_HELD_BYTES, CHANGES_PAGES_KEPT_MAX, CHANGES_PAGES_READ_AT_ONCE};

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Weak};
 
 use super::shared_commits::SharedCommits;
-use crate::database::changes::read::LoggedCommit;
+use crate::database::changes::read_change_log::LoggedCommit;
 use crate::limits::HELD_FREE_BYTES;
 
 /// The commits that a follower has taken, in order. Unless they are small, they are lent: the process

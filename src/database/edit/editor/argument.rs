@@ -3,11 +3,11 @@
 use bytes::Bytes;
 
 use crate::budget::Budget;
+use crate::budget::offload_if_large;
 use crate::document::flatten::json_text;
 use crate::error::Result;
 use crate::key::Leaves;
 use crate::limits::JSON_BYTES_PER_STEP;
-use crate::store::offload_if_large;
 
 /// Parses a JSON text from an argument into leaves. A large text is parsed on another thread, so
 /// that it does not block the scheduler.

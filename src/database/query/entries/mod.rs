@@ -5,5 +5,5 @@ pub(crate) mod id_source;
 pub(crate) mod ids;
 pub(crate) mod keys;
 pub(crate) mod lookup;
-pub(crate) mod merge;
+pub(crate) mod merge_streams;
 pub(crate) mod walk;

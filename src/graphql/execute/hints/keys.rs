@@ -12,7 +12,7 @@ use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
 use crate::document::leaf::abridged;
 use crate::error::Result;
-use crate::graphql::objects::place::DEFAULT_COLLECTION;
+use crate::graphql::arguments::place_input::DEFAULT_COLLECTION;
 use crate::graphql::response::hint::{Hint, HintCode};
 use crate::graphql::scalars::node_id::{self, NodeId};
 use crate::limits::{HINTED_LOOKUPS_MAX, HINTS_MAX};

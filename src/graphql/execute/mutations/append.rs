@@ -5,7 +5,7 @@ use async_graphql::MaybeUndefined;
 use super::call::{Call, CallError};
 use crate::database;
 use crate::graphql::execute::planned::given::Outcome;
-use crate::graphql::scalars::types::Json;
+use crate::graphql::scalars::scalar_types::Json;
 
 pub(super) async fn append_document(call: &Call<'_>) -> Result<Outcome, CallError> {
     let document: MaybeUndefined<Json> = call.argument("document")?;

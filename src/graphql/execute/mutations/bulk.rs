@@ -7,9 +7,9 @@ use crate::database::query::KeySet;
 use crate::database::{Bulk, DocumentKey, Update, bulk, bulk_documents};
 use crate::document::filter;
 use crate::error::{Error, Result};
+use crate::graphql::arguments::filter_input::{FilterInput, KeyFilterInput, read_documents};
+use crate::graphql::arguments::update_lists::UpdateLists;
 use crate::graphql::execute::planned::given::{BulkResult, Outcome, UpdateResult};
-use crate::graphql::objects::filter::{FilterInput, KeyFilterInput, read_documents};
-use crate::graphql::objects::updates::UpdateLists;
 
 /// The arguments that say which documents are changed.
 struct BulkTargets {

@@ -5,13 +5,13 @@ use bytes::Bytes;
 
 use super::session::MutationSession;
 use crate::error::{Error, Result};
+use crate::graphql::arguments::json_argument::{LeavesArgument, leaves, parsed};
+use crate::graphql::arguments::place_input::DEFAULT_COLLECTION;
+use crate::graphql::arguments::required::{in_argument, required_json};
 use crate::graphql::execute::planned::PlanArguments;
-use crate::graphql::objects::json_argument::{LeavesArgument, leaves, parsed};
-use crate::graphql::objects::place::DEFAULT_COLLECTION;
-use crate::graphql::objects::required::{in_argument, required_json};
 use crate::graphql::prepare::plan::{ElementField, Field, PlannedField, PlannedMutation};
-use crate::graphql::response::write::server_error;
-use crate::graphql::scalars::types::{Json, PathScalar, VersionScalar};
+use crate::graphql::response::write_errors::server_error;
+use crate::graphql::scalars::scalar_types::{Json, PathScalar, VersionScalar};
 use crate::key::Version;
 
 /// A call of the function of a root field.

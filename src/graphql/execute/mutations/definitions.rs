@@ -4,9 +4,9 @@ use super::call::{Call, CallError};
 use crate::database;
 use crate::document::leaf::abridged;
 use crate::error::Error;
+use crate::graphql::arguments::filter_input::FilterInput;
 use crate::graphql::execute::planned::given::Outcome;
-use crate::graphql::objects::filter::FilterInput;
-use crate::graphql::scalars::types::JsonPath;
+use crate::graphql::scalars::scalar_types::JsonPath;
 
 pub(super) async fn create_index(call: &Call<'_>) -> Result<Outcome, CallError> {
     let collection = call.collection()?;

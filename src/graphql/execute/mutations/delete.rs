@@ -11,9 +11,9 @@ use crate::budget::pause;
 use crate::database::{Answer, DocumentKey, Extent, ReadRequest, delete, first_documents, load};
 use crate::document::path::Path;
 use crate::error::{Error, Limit, Result};
+use crate::graphql::arguments::filter_input::{KeyFilterInput, read_keys};
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::given::{Deletion, Outcome};
-use crate::graphql::objects::filter::{KeyFilterInput, read_keys};
 use crate::limits::{HELD_PER_READ, TAKEN_DOCUMENTS_MAX};
 
 pub(super) async fn delete_document(call: &Call<'_>) -> Result<Outcome, CallError> {

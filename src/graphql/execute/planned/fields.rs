@@ -6,9 +6,9 @@ use crate::document::json::write_string;
 use crate::document::leaf::{Kind, Leaf};
 use crate::document::path::{Place, Segment};
 use crate::graphql::execute::planned::finding::children::FoundChildren;
+use crate::graphql::execute::planned::finding::document_pages::FoundPage;
 use crate::graphql::execute::planned::finding::element::NULL;
 use crate::graphql::execute::planned::finding::found::Found;
-use crate::graphql::execute::planned::finding::page::FoundPage;
 use crate::graphql::prepare::plan::{ElementField, PageField, ValuesField};
 
 /// Writes a field of a page of documents.

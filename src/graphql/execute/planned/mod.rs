@@ -9,12 +9,12 @@ mod fields;
 mod finding;
 pub(crate) mod given;
 mod given_fields;
-pub(crate) mod write;
+pub(crate) mod write_response;
 mod write_state;
 
 pub(crate) use binding::arguments::PlanArguments;
 pub(crate) use binding::bind::SelectedResult;
-pub(crate) use write::WrittenResponse;
+pub(crate) use write_response::WrittenResponse;
 
 use std::sync::Arc;
 
@@ -26,7 +26,7 @@ use finding::finder::Finder;
 use finding::page::FoundPages;
 use finding::rounds::Rounds;
 use given::Given;
-use write::PlanWriter;
+use write_response::PlanWriter;
 
 use crate::database::{AdjacentDocuments, Database, FollowedChange, Loaded, read_requested};
 use crate::error::Result;

@@ -8,8 +8,8 @@ use async_graphql::{InputType, Value, Variables};
 use crate::database::{ChangeCursor, Interest, check_collection};
 use crate::document::id::DocumentId;
 use crate::error::{Error, Limit, Result};
-use crate::graphql::objects::place::DEFAULT_COLLECTION;
-use crate::graphql::scalars::types::{PathScalar, path_argument};
+use crate::graphql::arguments::place_input::DEFAULT_COLLECTION;
+use crate::graphql::scalars::scalar_types::{PathScalar, path_argument};
 use crate::limits::{LIVE_PAGE_TIME_MIN, LIVE_SCAN_DOCUMENTS_MAX};
 
 /// What a subscription follows.

@@ -11,9 +11,9 @@ use async_graphql::parser::types::{
 use async_graphql::{Name, Pos, Positioned, ServerError};
 use async_graphql_value::Value;
 
-use super::walk::{SelectionWalk, Visitor};
+use super::selection_walk::{SelectionWalk, Visitor};
 use crate::document::leaf::abridged;
-use crate::graphql::schema::built::types::{ArgumentTypes, Types};
+use crate::graphql::schema::types::{ArgumentTypes, Types};
 use crate::limits::ERRORS_MAX;
 
 /// The errors of the literals, which are at most [`ERRORS_MAX`]. The document must be valid

@@ -23,7 +23,7 @@ use async_graphql::parser::types::{
 use async_graphql::{Name, Positioned, ServerError};
 
 use crate::document::leaf::abridged;
-use crate::graphql::schema::built::types::Types;
+use crate::graphql::schema::types::Types;
 use crate::limits::ERRORS_MAX;
 
 /// Fields of one selection set that are compared with each other. More of them are found by name.
@@ -271,7 +271,7 @@ fn difference(one: &Field, other: &Field) -> Option<String> {
 mod tests {
     use super::*;
     use crate::graphql::prepare::parse::parse;
-    use crate::graphql::schema::built::served::types_of;
+    use crate::graphql::schema::served_schema::types_of;
 
     const SCHEMA: &str = "
         type Query { node(id: ID): Node dog: Dog cat: Cat both: [Pet] a(b: Int, c: Int): Int }

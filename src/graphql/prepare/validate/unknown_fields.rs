@@ -4,8 +4,8 @@
 use async_graphql::ServerError;
 use async_graphql::parser::types::{ExecutableDocument, Field};
 
-use super::walk::{SelectionWalk, Visitor};
-use crate::graphql::schema::built::types::{ArgumentTypes, Types};
+use super::selection_walk::{SelectionWalk, Visitor};
+use crate::graphql::schema::types::{ArgumentTypes, Types};
 use crate::limits::{ERRORS_MAX, UNKNOWN_NAMES_BYTES_MAX};
 
 /// The errors for the unknown fields of a document, whose size must be bounded. Each fragment is

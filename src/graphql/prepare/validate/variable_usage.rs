@@ -9,8 +9,8 @@ use async_graphql::parser::types::{
 use async_graphql::{Name, Pos, Positioned, ServerError};
 use async_graphql_value::{ConstValue, Value};
 
-use super::walk::{SelectionWalk, Visitor};
-use crate::graphql::schema::built::types::{ArgumentTypes, InputPosition, Types};
+use super::selection_walk::{SelectionWalk, Visitor};
+use crate::graphql::schema::types::{ArgumentTypes, InputPosition, Types};
 use crate::limits::ERRORS_MAX;
 
 /// The errors for usages that are not allowed. The document must be valid otherwise, and its size
@@ -143,7 +143,7 @@ mod tests {
     use async_graphql::parser::parse_query;
 
     use super::*;
-    use crate::graphql::schema::built::served::types_of;
+    use crate::graphql::schema::served_schema::types_of;
 
     /// The types in the examples of the specification.
     const EXAMPLES: &str = "

@@ -17,6 +17,7 @@ use super::message_rate::MessageRate;
 use super::open_operation::{OpenOperation, OperationOutput};
 use super::outgoing::{self, Frames};
 use super::unfinished_message::UnfinishedMessage;
+use crate::budget::offload_if_large;
 use crate::budget::{Pool, Share, slice_is_over, turn};
 use crate::error::{Error, ErrorKind, Limit, Result as RequestResult};
 use crate::graphql::{GraphQl, Request, Started};
@@ -26,7 +27,6 @@ use crate::server::access::caller::Caller;
 use crate::server::response::response_body;
 use crate::server::streaming::open_streams::OpenStream;
 use crate::server::streaming::source::{OperationSource, Transport};
-use crate::store::offload_if_large;
 
 /// A WebSocket, or what stands for one in a test.
 pub(crate) trait Socket:

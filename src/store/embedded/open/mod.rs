@@ -1,9 +1,9 @@
 //! Opens and creates the store in a directory, and reports why it cannot be opened.
 
-pub(super) mod backup;
 mod check_files;
 mod pages;
 pub(super) mod read_only;
+pub(super) mod restore_backup;
 pub(super) mod salvage;
 pub(super) mod sessions;
 

@@ -13,11 +13,11 @@ use async_graphql_value::Value as Input;
 use super::bound::ChildrenRequest;
 use crate::document::path::Path;
 use crate::error::{Error, Result};
-use crate::graphql::objects::aggregation::AggregateRequest;
-use crate::graphql::objects::documents::DocumentsRequest;
+use crate::graphql::arguments::aggregate_request::AggregateRequest;
+use crate::graphql::arguments::documents_request::DocumentsRequest;
 use crate::graphql::prepare::condition::{FieldCondition, Flag};
 use crate::graphql::prepare::plan::{Field, Paths, PlannedField, Selection, Where};
-use crate::graphql::scalars::types::{
+use crate::graphql::scalars::scalar_types::{
     JsonPath, SegmentScalar, check_listed_paths, parsed, path_of,
 };
 use crate::graphql::variables::coerced::Coerced;

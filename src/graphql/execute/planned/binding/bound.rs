@@ -10,9 +10,9 @@ use crate::database::{BorrowedRequest, ChildBounds, DocumentKey, Extent, ReadReq
 use crate::document::jsonpath::Query;
 use crate::document::path::Path;
 use crate::error::Error;
-use crate::graphql::objects::aggregation::AggregatedValues;
-use crate::graphql::objects::field_reads::FieldReads;
-use crate::graphql::objects::page::AskedPage;
+use crate::graphql::arguments::aggregate_request::AggregatedValues;
+use crate::graphql::arguments::page_arguments::AskedPage;
+use crate::graphql::execute::planned::binding::field_reads::FieldReads;
 use crate::graphql::prepare::plan::{ElementField, PageField, PlannedField, ValuesField};
 
 /// A plan that is bound to the variables of one request.

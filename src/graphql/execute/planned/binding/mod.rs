@@ -2,7 +2,8 @@
 
 pub(super) mod arguments;
 pub(super) mod bind;
+mod bind_given;
+mod bind_lookups;
+mod bind_root;
 pub(super) mod bound;
-mod given;
-mod lists;
-mod root;
+pub(super) mod field_reads;

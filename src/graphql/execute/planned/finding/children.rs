@@ -5,9 +5,9 @@ use std::sync::Arc;
 use crate::database::{Answer, Child, ChildrenPage, DocumentKey, Value};
 use crate::document::path::Place;
 use crate::error::Result;
+use crate::graphql::arguments::page_arguments::{PageBounds, decode_cursor, digest, encode_cursor};
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::bound::ChildrenRequest;
-use crate::graphql::objects::page::{PageBounds, decode_cursor, digest, encode_cursor};
 
 /// A page of children, and whether there are more after and before it.
 pub(crate) struct FoundChildren {

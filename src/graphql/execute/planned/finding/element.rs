@@ -3,8 +3,8 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
+use super::document_pages::{ElementAnswers, FoundPage};
 use super::found::Found;
-use super::page::{ElementAnswers, FoundPage};
 use crate::database::{
     Answer, DocumentKey, Extent, Loaded, PickedPart, ReadRequest, Remainder, Value, write_picked,
 };

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, OnceLock};
 
-use super::lists::ListLoader;
+use super::list_loader::ListLoader;
 use crate::database::DocumentKey;
 use crate::document::path::{Path, Place};
 use crate::error::Result;

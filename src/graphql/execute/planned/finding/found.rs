@@ -1,7 +1,7 @@
 //! What the lookups of a plan found.
 
 use super::children::FoundChildren;
-use super::page::FoundPage;
+use super::document_pages::FoundPage;
 use crate::database::{self, QuerySelection, query};
 use crate::error::Result;
 use crate::graphql::execute::planned::binding::bound::{Bound, ROOT};

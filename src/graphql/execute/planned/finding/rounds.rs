@@ -11,11 +11,11 @@ use futures::future::BoxFuture;
 use futures::stream::{self, StreamExt as _};
 
 use super::children::{AskedChildren, FoundChildren};
+use super::document_pages::{FoundPages, parts, places};
 use super::element::Element;
 use super::finder::{Finder, ValuePlace};
 use super::found::{Found, Instance};
-use super::lists::{ListKey, LoadedList};
-use super::page::{FoundPages, parts, places};
+use super::list_loader::{ListKey, LoadedList};
 use super::selected::{LengthOf, length, select};
 use crate::budget::turn;
 use crate::database::{

@@ -18,7 +18,7 @@ use crate::document::path::Path;
 use crate::error::{Error, Limit, Result};
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::bound::{ReadAt, SelectedParts, ValueAt};
-use crate::graphql::scalars::types::JsonPath;
+use crate::graphql::scalars::scalar_types::JsonPath;
 use crate::limits::{HELD_PER_READ, SELECTED_MAX};
 
 /// Selects the parts. Reads further parts if the first reads return lengths of arrays.

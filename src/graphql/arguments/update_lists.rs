@@ -1,0 +1,255 @@
+//! The arguments of the update operators of `updateDocuments`.
+
+use async_graphql::{InputObject, MaybeUndefined};
+use bytes::Bytes;
+
+use crate::budget::Reservation;
+use crate::database::{Update, UpdateOperation, UpdateOperator};
+use crate::document::flatten::json_text;
+use crate::error::{Error, Result};
+use crate::graphql::arguments::json_argument::parsed;
+use crate::graphql::arguments::place_input::PlaceInput;
+use crate::graphql::arguments::required::{in_argument, required_json};
+use crate::graphql::context::request_budget::RequestBudget;
+use crate::graphql::scalars::scalar_types::{Json, JsonPath};
+use crate::key::Leaves;
+use crate::store::Transaction;
+
+/// A value, and the paths at which to store it. Exactly one of `value` and `from` is required.
+#[derive(InputObject)]
+#[graphql(name = "DocumentValueUpdate")]
+pub(crate) struct SetInput {
+    /// Selects the values to replace.
+    at: JsonPath,
+    /// Any JSON value; may be null.
+    value: MaybeUndefined<Json>,
+    /// The place of the value. It is read once, before the field changes anything.
+    from: Option<PlaceInput>,
+}
+
+/// A number, and the paths of the numbers to add it to.
+#[derive(InputObject)]
+#[graphql(name = "DocumentIncrementUpdate")]
+pub(crate) struct IncrementInput {
+    /// Selects the numbers. It is an error if a selected value is not a number.
+    at: JsonPath,
+    /// The number to add; may be negative.
+    #[graphql(default_with = "Json::one()")]
+    by: Json,
+}
+
+/// Values to remove from arrays, and the paths of the arrays. Exactly one of `values` and `from` is required.
+#[derive(InputObject)]
+#[graphql(name = "DocumentRemoveUpdate")]
+pub(crate) struct RemoveInput {
+    /// Selects the arrays. It is an error if a selected value is not an array.
+    at: JsonPath,
+    /// An array. Elements that are equal to one of its elements are removed.
+    values: Option<Json>,
+    /// The place of such an array. It is read once, before the field changes anything.
+    from: Option<PlaceInput>,
+}
+
+/// Values to append, and the paths of the arrays. Exactly one of `value`, `values` and `from` is required.
+#[derive(InputObject)]
+#[graphql(name = "DocumentAppendUpdate")]
+pub(crate) struct AppendInput {
+    /// Selects the arrays. It is an error if a selected value is not an array.
+    at: JsonPath,
+    /// One element: any JSON value; may be null.
+    value: MaybeUndefined<Json>,
+    /// An array whose elements are all appended.
+    values: Option<Json>,
+    /// The place of such an array. It is read once, before the field changes anything.
+    from: Option<PlaceInput>,
+}
+
+/// A JSON Merge Patch (RFC 7396), and the paths at which to apply it.
+#[derive(InputObject)]
+#[graphql(name = "DocumentMergeUpdate")]
+pub(crate) struct MergeInput {
+    /// Selects the values to merge into.
+    at: JsonPath,
+    /// The patch, as in `mergeDocument`. It is required, but may be null, which stores null.
+    patch: MaybeUndefined<Json>,
+}
+
+/// The lists of operators of `updateDocuments`.
+pub(crate) struct UpdateLists {
+    pub(crate) set: Option<Vec<SetInput>>,
+    pub(crate) unset: Option<Vec<JsonPath>>,
+    pub(crate) increment: Option<Vec<IncrementInput>>,
+    pub(crate) remove: Option<Vec<RemoveInput>>,
+    pub(crate) append: Option<Vec<AppendInput>>,
+    pub(crate) merge: Option<Vec<MergeInput>>,
+}
+
+/// One element of a list.
+struct UpdateInput<'a> {
+    operator: UpdateOperator,
+    at: &'a JsonPath,
+    operand: Result<UpdateOperand<'a>>,
+}
+
+/// The operand of an operator.
+enum UpdateOperand<'a> {
+    /// `unset` has none.
+    Nothing,
+    /// One value, in the member of this name.
+    One(&'static str, Bytes),
+    /// An array, in the member `values`.
+    Array(Bytes),
+    /// The value at a place.
+    Place(&'a PlaceInput),
+}
+
+impl UpdateLists {
+    /// Parses all elements, in the order in which they are applied, and reads the values at the
+    /// places that they name. `memory` holds the values.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: there is no element, or an element is invalid. `NOT_FOUND`: nothing is
+    /// stored at a place. `TOO_LARGE`: an operand exceeds a limit.
+    pub(crate) async fn read(
+        &self,
+        transaction: &dyn Transaction,
+        request_budget: &RequestBudget,
+        memory: &Reservation,
+    ) -> Result<Vec<Update>> {
+        let mut updates = Vec::new();
+        for input in self.elements() {
+            let name = input.operator.name();
+            let update = input.read(transaction, request_budget, memory).await;
+            updates.push(update.map_err(|error| in_argument(name, error))?);
+        }
+        if updates.is_empty() {
+            return Err(Error::bad_input(
+                "there is nothing to update: give an element of `set`, `unset`, `increment`, \
+                 `remove`, `append` or `merge`",
+            ));
+        }
+        Ok(updates)
+    }
+
+    fn elements(&self) -> impl Iterator<Item = UpdateInput<'_>> {
+        let element = |operator, at, operand| UpdateInput {
+            operator,
+            at,
+            operand,
+        };
+        let set = self.set.iter().flatten().map(move |it| {
+            let operands = [one(&it.value), it.from.as_ref().map(UpdateOperand::Place)];
+            let operand = only(operands, "`value` and `from`");
+            element(UpdateOperator::Set, &it.at, operand)
+        });
+        let unset = self.unset.iter().flatten();
+        let unset =
+            unset.map(move |at| element(UpdateOperator::Unset, at, Ok(UpdateOperand::Nothing)));
+        let increment = self.increment.iter().flatten().map(move |it| {
+            let by = Ok(UpdateOperand::One("by", it.by.0.clone()));
+            element(UpdateOperator::Increment, &it.at, by)
+        });
+        let remove = self.remove.iter().flatten().map(move |it| {
+            let operands = [
+                array(it.values.as_ref()),
+                it.from.as_ref().map(UpdateOperand::Place),
+            ];
+            let operand = only(operands, "`values` and `from`");
+            element(UpdateOperator::Remove, &it.at, operand)
+        });
+        let append = self.append.iter().flatten().map(move |it| {
+            let operands = [
+                one(&it.value),
+                array(it.values.as_ref()),
+                it.from.as_ref().map(UpdateOperand::Place),
+            ];
+            let operand = only(operands, "`value`, `values` and `from`");
+            element(UpdateOperator::Append, &it.at, operand)
+        });
+        let merge = self.merge.iter().flatten().map(move |it| {
+            let patch = required_json("patch", &it.patch);
+            let patch = patch.map(|text| UpdateOperand::One("patch", text));
+            element(UpdateOperator::Merge, &it.at, patch)
+        });
+        let before = set.chain(unset).chain(increment);
+        before.chain(remove).chain(append).chain(merge)
+    }
+}
+
+/// The operand in a member `value`, which may be null.
+fn one(value: &MaybeUndefined<Json>) -> Option<UpdateOperand<'_>> {
+    let text = match value {
+        MaybeUndefined::Value(Json(text)) => text.clone(),
+        MaybeUndefined::Null => Bytes::from_static(b"null"),
+        MaybeUndefined::Undefined => return None,
+    };
+    Some(UpdateOperand::One("value", text))
+}
+
+/// The operand in a member `values`.
+fn array(values: Option<&Json>) -> Option<UpdateOperand<'_>> {
+    let Json(text) = values?;
+    Some(UpdateOperand::Array(text.clone()))
+}
+
+/// The only operand that is given. `names` are those that can be given.
+fn only<'a, const N: usize>(
+    operands: [Option<UpdateOperand<'a>>; N],
+    names: &str,
+) -> Result<UpdateOperand<'a>> {
+    let mut given = operands.into_iter().flatten();
+    match (given.next(), given.next()) {
+        (Some(only), None) => Ok(only),
+        _ => Err(Error::bad_input(format!(
+            "exactly one of {names} is required"
+        ))),
+    }
+}
+
+impl UpdateInput<'_> {
+    async fn read(
+        self,
+        transaction: &dyn Transaction,
+        request_budget: &RequestBudget,
+        memory: &Reservation,
+    ) -> Result<Update> {
+        let operand = self.operand?;
+        let at = self.at.query(request_budget.budget()).await?;
+        let operator = self.operator;
+        let (name, operation) = match operand {
+            UpdateOperand::Nothing => ("at", UpdateOperation::parse(operator, &Bytes::new())),
+            UpdateOperand::One(name, text) => {
+                let parse = move |text: &Bytes| UpdateOperation::parse(operator, text);
+                (name, parsed(text, request_budget, parse).await)
+            }
+            UpdateOperand::Array(text) => {
+                let parse = |text: &Bytes| Leaves::from_argument(json_text(text)?);
+                let array = async {
+                    let array = parsed(text, request_budget, parse).await?;
+                    memory.hold(array.held())?;
+                    of_value(operator, array, memory).await
+                };
+                ("values", array.await)
+            }
+            UpdateOperand::Place(place) => {
+                let value = place.read(transaction, request_budget, memory).await?;
+                ("from", of_value(operator, value, memory).await)
+            }
+        };
+        let operation = operation.map_err(|error| in_argument(name, error))?;
+        Update::new(at, operation)
+    }
+}
+
+/// The operation with a value that has been read: the value for `set`, an array otherwise.
+async fn of_value(
+    operator: UpdateOperator,
+    value: Leaves,
+    memory: &Reservation,
+) -> Result<UpdateOperation> {
+    match operator {
+        UpdateOperator::Append => UpdateOperation::append_all(value),
+        UpdateOperator::Remove => UpdateOperation::remove_all(&value, memory).await,
+        _ => Ok(UpdateOperation::Set(value)),
+    }
+}

@@ -1,0 +1,192 @@
+//! Pages of documents, and what answers the reads of their elements.
+
+use std::sync::Arc;
+
+use futures::future::try_join_all;
+
+use super::finder::Finder;
+use crate::database::{BorrowedRequest, DocumentKey, ReadRequest, Value};
+use crate::error::{Error, Result};
+use crate::graphql::arguments::documents_request::{FoundDocuments, PagePlan};
+use crate::graphql::arguments::page_arguments::PageBoundaries;
+use crate::graphql::context::request_budget::RequestBudget;
+use crate::graphql::execute::planned::binding::bound::{Bound, LookupOf, ROOT, Scope, request};
+use crate::graphql::execute::planned::finding::entry_reads::{EntryReads, EntryTexts};
+use crate::limits::HELD_PER_READ;
+
+/// The documents of a page, and what answers the reads of its elements.
+pub(crate) struct FoundPage {
+    found: FoundDocuments,
+    pub(crate) documents: Vec<Arc<DocumentKey>>,
+    pub(crate) answers: ElementAnswers,
+    pub(crate) boundaries: PageBoundaries,
+    pub(crate) plan: PagePlan,
+}
+
+/// What answers the reads of the elements of a page.
+pub(crate) enum ElementAnswers {
+    /// The reads of the request from this number on, element by element.
+    Reads(usize),
+    /// The values of index entries as JSON.
+    Entries(EntryTexts),
+    /// The values of index entries as they are stored, for steps that need pairs.
+    Values(Vec<Option<Value>>),
+}
+
+impl FoundPage {
+    /// Whether the documents are consecutive in the catalog.
+    pub(crate) fn is_in_a_row(&self) -> bool {
+        self.found.in_a_row
+    }
+
+    /// The number of documents on all pages, if it is known.
+    pub(crate) fn total_count(&self) -> Option<i32> {
+        self.found.total_count
+    }
+
+    /// The cursor of an element.
+    pub(crate) fn cursor(&self, element: usize) -> Option<String> {
+        let row = self.found.rows.get(element)?;
+        Some(self.found.cursor(row))
+    }
+
+    /// Counts what the elements of the page take.
+    pub(crate) fn new(
+        found: FoundDocuments,
+        list: &Scope<'_>,
+        request_budget: &RequestBudget,
+    ) -> Result<Self> {
+        let rows = found.rows.len();
+        let places = list.reads.0.iter().map(places).sum::<usize>();
+        let fields = list.fields.max(1);
+        request_budget.fields(rows.saturating_mul(fields))?;
+        request_budget.places(rows.saturating_mul(places))?;
+        let documents = found.documents().map(|document| document.map(Arc::new));
+        let documents: Vec<Arc<DocumentKey>> = documents.collect::<Result<_>>()?;
+        let of_entries = EntryReads::new(&list.reads.0, &found.columns);
+        let of_entries = of_entries.and_then(|entries| {
+            Some(if list.needs_pairs {
+                ElementAnswers::Values(entries.values(&documents, &found.rows)?)
+            } else {
+                ElementAnswers::Entries(entries.texts(&found.rows)?)
+            })
+        });
+        let is_read = !list.reads.0.is_empty() && of_entries.is_none() && rows > 0;
+        let answers = of_entries.unwrap_or(ElementAnswers::Reads(0));
+        request_budget.memory.hold(match &answers {
+            ElementAnswers::Entries(texts) => texts.bytes(),
+            ElementAnswers::Reads(_) | ElementAnswers::Values(_) => {
+                rows * list.reads.0.iter().map(parts).sum::<usize>() * HELD_PER_READ
+            }
+        })?;
+        Ok(Self {
+            documents,
+            boundaries: found.boundaries(),
+            plan: found.plan(is_read),
+            answers,
+            found,
+        })
+    }
+
+    /// Adds the reads of the elements to those of the request.
+    pub(crate) fn request<'r>(
+        &'r self,
+        list: &'r Scope<'_>,
+        requested: &mut Vec<BorrowedRequest<'r>>,
+    ) {
+        if matches!(self.answers, ElementAnswers::Reads(_)) {
+            for document in &self.documents {
+                let reads = list.reads.0.iter();
+                requested.extend(reads.map(|read| request(read, document)));
+            }
+        }
+    }
+}
+
+/// The pages of documents of a plan, by the numbers of their lookups. None for other lookups.
+pub(crate) struct FoundPages(Vec<Option<FoundPage>>);
+
+impl FoundPages {
+    /// Finds the pages, which depend on no read.
+    ///
+    /// # Errors
+    /// The position of the field that failed, and its error, as
+    /// [`DocumentsRequest::search`](crate::graphql::arguments::documents_request::DocumentsRequest::search).
+    pub(crate) async fn find(finder: &Finder<'_>) -> Result<Self, (usize, Error)> {
+        let bound = finder.bound;
+        // All arguments are read before the first search, so that no search is abandoned.
+        let requests = bound.lookups.iter().map(|lookup| match &lookup.of {
+            LookupOf::Documents(arguments) => {
+                let request = finder.arguments.documents(arguments);
+                request.map(Some).map_err(|error| (lookup.position, error))
+            }
+            _ => Ok(None),
+        });
+        let requests = requests.collect::<Result<Vec<_>, _>>()?;
+        let searches = bound.lookups.iter().zip(requests).map(|(lookup, request)| {
+            Box::pin(async move {
+                let Some(request) = request else {
+                    return Ok(None);
+                };
+                let request_budget = finder.request_budget;
+                let found = async {
+                    let read = finder.read()?;
+                    let found = request.search(read, request_budget, lookup.total).await?;
+                    FoundPage::new(found, finder.elements(lookup)?, request_budget)
+                };
+                let found = found.await;
+                found.map(Some).map_err(|error| (lookup.position, error))
+            })
+        });
+        let mut pages = try_join_all(searches).await?;
+        let mut next = bound.scopes[ROOT].reads.0.len();
+        for (page, lookup) in pages.iter_mut().zip(&bound.lookups) {
+            if let Some(page) = page
+                && let ElementAnswers::Reads(first) = &mut page.answers
+                && let Some(elements) = lookup.elements
+            {
+                *first = next;
+                next += page.documents.len() * bound.scopes[elements].reads.0.len();
+            }
+        }
+        Ok(Self(pages))
+    }
+
+    /// All reads that one round makes for the root and for the elements of pages.
+    pub(crate) fn requested<'r>(&'r self, bound: &'r Bound<'_>) -> Vec<BorrowedRequest<'r>> {
+        let mut requested = bound.requested();
+        for (page, lookup) in self.0.iter().zip(&bound.lookups) {
+            if let (Some(page), Some(scope)) = (page, lookup.elements) {
+                page.request(&bound.scopes[scope], &mut requested);
+            }
+        }
+        requested
+    }
+
+    /// The page that the lookup with this number found.
+    pub(crate) fn of(&self, lookup: usize) -> Option<&FoundPage> {
+        self.0[lookup].as_ref()
+    }
+
+    /// Whether all reads are of documents that are consecutive in the catalog.
+    pub(crate) fn is_in_a_row(&self, bound: &Bound<'_>) -> bool {
+        let mut pages = self.0.iter().flatten();
+        bound.scopes[ROOT].reads.0.is_empty()
+            && pages.next().is_some_and(FoundPage::is_in_a_row)
+            && pages.next().is_none()
+    }
+}
+
+/// The parts of a read of one element that take memory: the value, and each part that it omits.
+pub(crate) fn parts<D, P>(read: &ReadRequest<D, P>) -> usize {
+    places(read).max(1)
+}
+
+/// The places that a read of one element reads.
+pub(crate) fn places<D, P>(read: &ReadRequest<D, P>) -> usize {
+    match read {
+        ReadRequest::Value(..) => 1,
+        ReadRequest::Remainder(_, _, omitted) => 1 + omitted.len(),
+        ReadRequest::Version(_) => 0,
+    }
+}

@@ -1,0 +1,58 @@
+//! Prints schemas. The library prints them, so that every schema has the form of schema.graphql.
+
+use std::fmt::Write as _;
+
+use async_graphql::SDLExportOptions;
+use async_graphql::dynamic::Schema;
+
+use crate::error::Result;
+use crate::graphql::schema::register::{Subscriptions, builder, finish};
+use crate::graphql::schema::schema_source::{SCHEMA_GRAPHQL, SchemaSource};
+use crate::graphql::schema::scope::SchemaScope;
+
+/// The text of the schema that a server of this scope has. That of the full scope is schema.graphql.
+pub fn schema_text(scope: SchemaScope) -> String {
+    let source = SchemaSource::of(scope);
+    let schema = builder(&source, Subscriptions::Root).and_then(finish);
+    printed(&schema.expect("schema.graphql is a schema, which a test checks"))
+}
+
+/// The text of the subgraph schema, which `_service { sdl }` returns to a gateway.
+pub fn subgraph_text(scope: SchemaScope) -> String {
+    let text = printed_subgraph(&SchemaSource::of(scope));
+    text.expect("schema.graphql is a schema, which a test checks")
+}
+
+/// The text of a schema.
+pub(crate) fn printed(schema: &Schema) -> String {
+    let options = SDLExportOptions::new().include_specified_by();
+    let text = tidied(&schema.sdl_with_options(options));
+    format!("{}{text}", comment())
+}
+
+/// The text of the subgraph with these types.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: the types do not form a schema.
+pub(crate) fn printed_subgraph(source: &SchemaSource) -> Result<String> {
+    let schema = builder(&source.subgraph()?, Subscriptions::Object).and_then(finish)?;
+    let options = SDLExportOptions::new().federation().include_specified_by();
+    Ok(tidied(&schema.sdl_with_options(options)))
+}
+
+/// The comment at the beginning of schema.graphql. It is a comment because parsers of the 2018
+/// specification, such as that of Rust's `graphql_client`, do not accept a description of the schema
+/// itself.
+fn comment() -> &'static str {
+    let definitions = SCHEMA_GRAPHQL.find("\"\"\"").unwrap_or_default();
+    &SCHEMA_GRAPHQL[..definitions]
+}
+
+/// Indents each level by two spaces, and removes spaces at the ends of lines.
+fn tidied(sdl: &str) -> String {
+    let mut text = String::with_capacity(sdl.len());
+    for line in sdl.trim().lines() {
+        writeln!(text, "{}", line.trim_end().replace('\t', "  ")).expect("a string has room");
+    }
+    text
+}
