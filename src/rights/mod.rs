@@ -18,6 +18,7 @@
 mod action;
 mod claim;
 mod decision;
+mod explain;
 mod parse;
 mod place_used;
 mod principal;
@@ -32,6 +33,7 @@ mod tests;
 
 pub use action::Action;
 pub use decision::{Conditions, Decision};
+pub use explain::Explanation;
 pub use place_used::PlaceUsed;
 pub use principal::Principal;
 pub use request_rights::RequestRights;

@@ -70,11 +70,13 @@ pub(super) enum RulePart {
     Path,
     Who,
     Operations,
+    /// The filter, if the principal lacks a claim for it.
+    Where,
 }
 
 impl RulePart {
-    /// All parts. Those that are compared fast come first.
-    const ALL: [Self; 6] = [
+    /// The parts that are compared with a use of a place. Those that are compared fast come first.
+    const COMPARED: [Self; 6] = [
         Self::Actions,
         Self::Operations,
         Self::Collection,
@@ -117,8 +119,11 @@ impl Rule {
                 used.action == Action::List || is_at_or_below(&used.path, &self.path, principal)
             }
             RulePart::Who => self.who.is(principal),
+            RulePart::Where => true,
         };
-        RulePart::ALL.into_iter().filter(move |part| !matches(part))
+        RulePart::COMPARED
+            .into_iter()
+            .filter(move |part| !matches(part))
     }
 }
 

@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::fmt;
+use std::sync::{Mutex, PoisonError};
 
 use super::decision::{Conditions, Decision};
 use super::parse;
@@ -19,6 +20,8 @@ pub struct Rules {
     of_collection: HashMap<Box<str>, Vec<usize>>,
     /// The numbers of the rules for every collection, or for one that a claim names, ascending.
     of_any_collection: Vec<usize>,
+    /// The places that were decided, if they are recorded.
+    recorded: Option<Mutex<Vec<PlaceUsed<'static>>>>,
 }
 
 impl Rules {
@@ -47,6 +50,35 @@ impl Rules {
             rules,
             of_collection,
             of_any_collection,
+            recorded: None,
+        }
+    }
+
+    /// The same rules, which record the places that they decide about.
+    #[must_use]
+    pub fn recording(self) -> Self {
+        Self {
+            recorded: Some(Mutex::default()),
+            ..self
+        }
+    }
+
+    /// The places that were decided, each once.
+    pub fn recorded(&self) -> Vec<PlaceUsed<'static>> {
+        let recorded = self.recorded.iter().map(|places| places.lock());
+        let recorded =
+            recorded.map(|places| places.unwrap_or_else(PoisonError::into_inner).clone());
+        recorded.flatten().collect()
+    }
+
+    fn record(&self, used: &[PlaceUsed<'_>]) {
+        if let Some(recorded) = &self.recorded {
+            let mut recorded = recorded.lock().unwrap_or_else(PoisonError::into_inner);
+            for place in used {
+                if !recorded.contains(place) {
+                    recorded.push(place.clone().into_owned());
+                }
+            }
         }
     }
 
@@ -58,6 +90,11 @@ impl Rules {
     /// Whether there are no rules, so that everything is refused.
     pub fn is_empty(&self) -> bool {
         self.rules.is_empty()
+    }
+
+    /// All rules, in the order of the file.
+    pub(super) fn all(&self) -> &[Rule] {
+        &self.rules
     }
 
     /// Decides whether a principal may use places. Each place must be at or below a place that a rule
@@ -72,6 +109,7 @@ impl Rules {
         if matches!(principal, Principal::Operator) {
             return Decision::Allowed;
         }
+        self.record(used);
         let mut conditions = Conditions::default();
         for (number, place) in used.iter().enumerate() {
             let refused = || Decision::Refused(Box::new(place.clone().into_owned()));

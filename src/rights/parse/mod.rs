@@ -71,26 +71,58 @@ fn rules_of(text: &str, file: &Spanned<DeTable<'_>>) -> Result<Vec<Rule>, ParseE
     rules.iter().map(|rule| rule_of(text, rule)).collect()
 }
 
-fn rule_of(text: &str, rule: &Found<'_>) -> Result<Rule, ParseError> {
-    let rule = rule.table(BEGINNING)?;
-    rule.only("a rule", &MEMBERS)?;
-    Ok(Rule {
-        line: table::position(text, rule.begin()).0,
-        who: who(&rule.required("who")?)?,
-        actions: actions(&rule.required("actions")?)?,
-        collection: collection(&rule.required("collection")?)?,
-        id: rule.member("id").map(|id| id_pattern(&id)).transpose()?,
-        path: rule
-            .member("path")
-            .map_or(Ok(Vec::new()), |path| path_pattern(&path))?,
-        filter: rule
+fn rule_of(text: &str, given: &Found<'_>) -> Result<Rule, ParseError> {
+    let given = given.table(BEGINNING)?;
+    given.only("a rule", &MEMBERS)?;
+    let path = given.member("path").map(|path| path_pattern(&path));
+    let operations = given.member("operations").map(|it| operations(&it));
+    let rule = Rule {
+        line: table::position(text, given.begin()).0,
+        who: who(&given.required("who")?)?,
+        actions: actions(&given.required("actions")?)?,
+        collection: collection(&given.required("collection")?)?,
+        id: given.member("id").map(|id| id_pattern(&id)).transpose()?,
+        path: path.transpose()?.unwrap_or_default(),
+        filter: given
             .member("where")
-            .map(|given| filter::parse(&given))
+            .map(|it| filter::parse(&it))
             .transpose()?,
-        listed_only: rule
-            .member("operations")
-            .map_or(Ok(false), |it| operations(&it))?,
-    })
+        listed_only: operations.transpose()?.unwrap_or_default(),
+    };
+    check_members(&given, &rule)?;
+    Ok(rule)
+}
+
+/// Checks that the actions of a rule can be limited by its members. Otherwise the rule would allow nothing.
+fn check_members(given: &Table<'_>, rule: &Rule) -> Result<(), ParseError> {
+    const WHOLE: [(Action, &[&str], &str); 4] = [
+        (
+            Action::List,
+            &["id"],
+            "finds documents of a whole collection",
+        ),
+        (Action::Create, &["path"], "stores a whole document"),
+        (
+            Action::Delete,
+            &["path"],
+            "deletes a whole document. To delete a part of it is to write",
+        ),
+        (
+            Action::Index,
+            &["id", "path", "where"],
+            "is about a whole collection",
+        ),
+    ];
+    let limits = |name: &&&str| **name != "path" || !rule.path.is_empty();
+    for (action, names, why) in WHOLE.iter().filter(|(it, ..)| rule.actions.has(*it)) {
+        for name in names.iter().filter(limits) {
+            if let Some(member) = given.member(name) {
+                let message = format!("a rule with `{name}` cannot allow `{action}`, which {why}");
+                return Err(member.error(message));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn who(given: &Found<'_>) -> Result<Who, ParseError> {

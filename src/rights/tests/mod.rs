@@ -9,6 +9,11 @@ use crate::document::id::DocumentId;
 use crate::document::path::Path;
 
 mod decisions;
+mod examples;
+mod explanations;
+mod filters;
+mod random_tests;
+mod texts;
 
 fn rules(text: &str) -> Rules {
     Rules::parse(text).unwrap_or_else(|error| panic!("{text}\n{error}"))
