@@ -23,7 +23,12 @@ pub(crate) struct UserTokenArguments {
     )]
     jwt_keys: Option<String>,
     /// The issuer (`iss`) that users' tokens must have
-    #[arg(long, value_name = "ISSUER", env = "PHYLLO_JWT_ISSUER", requires = "jwt_keys")]
+    #[arg(
+        long,
+        value_name = "ISSUER",
+        env = "PHYLLO_JWT_ISSUER",
+        requires = "jwt_keys"
+    )]
     jwt_issuer: Option<String>,
     /// An audience (`aud`), of which users' tokens must have one; repeatable (comma-separated in the
     /// variable)

@@ -16,7 +16,9 @@ use crate::cli::outcome::{Done, Ended};
 use crate::cli::terminal::files::make_room;
 use crate::error::{Error, Result};
 use crate::limits::{CHANGE_RETENTION_OF_NEW_STORES, OPEN_TIME_MAX};
-use crate::server::{Access, AccessOptions, Metrics, OpenStreams, ServeOptions, StartReport, Tls, Traces, serve};
+use crate::server::{
+    Access, AccessOptions, Metrics, OpenStreams, ServeOptions, StartReport, Tls, Traces, serve,
+};
 use crate::store::EmbeddedOptions;
 
 pub(crate) async fn run(store: &StoreLocation, arguments: Serve) -> Done {

@@ -17,7 +17,7 @@ use super::user_tokens::{NotAccepted, RefusedToken, UserTokenOptions, UserTokens
 use crate::error::{Error, Result};
 use crate::limits::CLOCK_CHECK_TIME;
 use crate::server::connection::caller_slot::{Credential, Rights};
-use crate::server::connection::file_reload::{ReloadedFile, Watch};
+use crate::server::file_reload::{ReloadedFile, Watch};
 use crate::server::observe::refusal_log::RefusalLog;
 
 /// What says who may send requests, and which.
@@ -142,7 +142,7 @@ impl Access {
             Ok(caller) => caller.name_in_log(),
             Err(error) => {
                 let why = error.message();
-                self.0.refusals.warn(format!("a request was refused: {why}"));
+                self.0.refusals.warn(format!("a token was refused: {why}"));
             }
         }
         caller
@@ -214,7 +214,8 @@ impl Access {
 
     /// Who may read responses now. `None` without tokens: then everybody may.
     pub(crate) fn rights(&self) -> Option<Arc<dyn Rights>> {
-        self.asks_for_token().then(|| self.0.clone() as Arc<dyn Rights>)
+        self.asks_for_token()
+            .then(|| self.0.clone() as Arc<dyn Rights>)
     }
 
     /// Waits until the token of a caller is no longer valid. Returns the error for it. This does not
