@@ -66,6 +66,7 @@ fn interface(database: &Database, options: &ServeOptions) -> GraphQl {
         introspection: options.introspection,
         hints: options.hints,
         bounds: options.bounds,
+        rules: None,
     };
     GraphQl::with_options(database.clone(), graphql)
 }

@@ -44,7 +44,7 @@ impl Client {
         after: Option<String>,
     ) -> Started {
         let body = format!(r#"{{"query":{},"variables":{variables}}}"#, json!(query));
-        let request = Request::from_json(&Bytes::from(body)).expect("a request");
+        let request = self.request(body).expect("a request");
         let mut report = RequestStats::default();
         let graphql = &self.graphql;
         graphql

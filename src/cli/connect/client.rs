@@ -21,7 +21,7 @@ use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
 use crate::operations::{ChangeRequest, Policy, Sweep};
 use crate::server::local::{
-    SOCKET_NAME, backup, checked, following, removal, sweeping, wire, with_short_path,
+    SOCKET_NAME, backup_records as backup, checked, following, removal, sweeping, wire, with_short_path,
 };
 use crate::store::Pairs;
 

@@ -86,42 +86,15 @@ impl DocumentsRequest {
         Ok(())
     }
 
-    /// Finds the documents of the page, and their total number if `total` requests it.
-    pub(crate) async fn search(
+    /// The query to run. It counts all documents if `total` requests it.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`, `TOO_COMPLEX`, `TOO_LARGE`: an argument has no meaning, or exceeds a limit.
+    pub(crate) async fn query(
         self,
-        read: &dyn Read,
         request_budget: &RequestBudget,
         total: bool,
-    ) -> Result<FoundDocuments> {
-        let (mut select, digest) = self.select(request_budget).await?;
-        select.total = total;
-        let page = query::documents(read, request_budget.budget(), &select).await?;
-        let rows = page.rows.iter();
-        let bytes = rows.map(|row| HELD_PER_ID_BYTE * row.position.id.bytes());
-        request_budget.memory.hold(bytes.sum())?;
-        let (total_count, total_count_reason) = total_count(page.total);
-        let (began, backward) = (select.page.from.is_some(), select.page.backward);
-        Ok(FoundDocuments {
-            in_a_row: select.filter.is_empty()
-                && select.order.is_by_id()
-                && !select.keys.is_listed(),
-            collection: select.collection,
-            has_next_page: if backward { began } else { page.more },
-            has_previous_page: if backward { page.more } else { began },
-            digest,
-            rows: page.rows,
-            columns: page.columns,
-            index: page.index,
-            scanned: page.scanned,
-            examined: page.examined,
-            total_count,
-            total_count_reason,
-            _memory: page.memory,
-        })
-    }
-
-    /// The query to run, and the digest that binds cursors to it.
-    pub(crate) async fn select(self, request_budget: &RequestBudget) -> Result<(Select, u64)> {
+    ) -> Result<PageQuery> {
         let read = read_documents(&self.collection, self.filter, self.keys, request_budget);
         let (filter, keys) = read.await?;
         let order = self.order.unwrap_or_default();
@@ -136,8 +109,8 @@ impl DocumentsRequest {
         } = self.page.bounds("documents")?;
         let ordered_by = order.values.len();
         let position = |text: String| {
-            let bytes = cursor::decode(&text, digest, cursor_argument, "this query's documents")?;
-            Position::decode(&bytes, ordered_by).ok_or_else(|| cursor::damaged(cursor_argument))
+            let bytes = list_cursor::decode(&text, digest, cursor_argument, "this query's documents")?;
+            Position::decode(&bytes, ordered_by).ok_or_else(|| list_cursor::damaged(cursor_argument))
         };
         let page = Page {
             size,
@@ -151,9 +124,50 @@ impl DocumentsRequest {
             order,
             page,
             scan_max: scan_max(self.scan_limit)?,
-            total: false,
+            total,
         };
-        Ok((select, digest))
+        Ok(PageQuery { select, digest })
+    }
+}
+
+/// The query of a field `documents`.
+pub(crate) struct PageQuery {
+    pub(crate) select: Select,
+    /// Binds cursors to the query.
+    digest: u64,
+}
+
+impl PageQuery {
+    /// Finds the documents of the page.
+    pub(crate) async fn search(
+        &self,
+        read: &dyn Read,
+        request_budget: &RequestBudget,
+    ) -> Result<FoundDocuments> {
+        let select = &self.select;
+        let page = query::documents(read, request_budget.budget(), select).await?;
+        let rows = page.rows.iter();
+        let bytes = rows.map(|row| HELD_PER_ID_BYTE * row.position.id.bytes());
+        request_budget.memory.hold(bytes.sum())?;
+        let (total_count, total_count_reason) = total_count(page.total);
+        let (began, backward) = (select.page.from.is_some(), select.page.backward);
+        Ok(FoundDocuments {
+            in_a_row: select.filter.is_empty()
+                && select.order.is_by_id()
+                && !select.keys.is_listed(),
+            collection: select.collection.clone(),
+            has_next_page: if backward { began } else { page.more },
+            has_previous_page: if backward { page.more } else { began },
+            digest: self.digest,
+            rows: page.rows,
+            columns: page.columns,
+            index: page.index,
+            scanned: page.scanned,
+            examined: page.examined,
+            total_count,
+            total_count_reason,
+            _memory: page.memory,
+        })
     }
 }
 
@@ -181,7 +195,7 @@ pub(crate) struct FoundDocuments {
 impl FoundDocuments {
     /// The cursor of a row.
     pub(crate) fn cursor(&self, row: &PageRow) -> String {
-        cursor::encode(self.digest, &row.position.encode())
+        list_cursor::encode(self.digest, &row.position.encode())
     }
 
     pub(crate) fn boundaries(&self) -> PageBoundaries {
@@ -229,7 +243,7 @@ fn digest(collection: &str, filter: &Filter, keys: &KeySet, order: &Order) -> u6
         text.push(sign(value.descending));
     }
     text.push(sign(order.ids_descend));
-    cursor::digest(&text)
+    list_cursor::digest(&text)
 }
 
 /// The number of documents on all pages, or why it is unknown.

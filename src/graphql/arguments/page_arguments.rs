@@ -95,22 +95,22 @@ pub(crate) fn digest(document: &DocumentKey, place: &Place, within: &ChildBounds
             append_segment(&mut query, bound.as_ref());
         }
     }
-    Ok(cursor::digest(&query))
+    Ok(list_cursor::digest(&query))
 }
 
 pub(crate) fn encode_cursor(digest: u64, last: &Segment) -> String {
     let mut position = Vec::new();
     append_segment(&mut position, last.as_ref());
-    cursor::encode(digest, &position)
+    list_cursor::encode(digest, &position)
 }
 
 pub(crate) fn decode_cursor(cursor: &str, digest: u64, argument: &str) -> Result<Segment> {
-    let last = cursor::decode(cursor, digest, argument, "the children of this value")?;
+    let last = list_cursor::decode(cursor, digest, argument, "the children of this value")?;
     match step(&last) {
         Some((KeyStep::Key(key), bytes)) if bytes == last.len() => {
             Ok(Segment::Key(key.into_owned()))
         }
         Some((KeyStep::Index(index), bytes)) if bytes == last.len() => Ok(Segment::Index(index)),
-        _ => Err(cursor::damaged(argument)),
+        _ => Err(list_cursor::damaged(argument)),
     }
 }

@@ -14,6 +14,7 @@ use crate::graphql::request::raw_variables::GivenVariables;
 use crate::graphql::schema::served_schema::ServedSchema;
 use crate::graphql::variables::coerce::coerce;
 use crate::graphql::variables::coerced::{Coerced, IdleVariables};
+use crate::rights::{Principal, RequestRights};
 use crate::limits::{Bounds, JSON_BYTES_AT_ONCE};
 
 /// An operation that can be executed any number of times.
@@ -26,6 +27,8 @@ pub(crate) struct Operation {
     pub(crate) name: Option<String>,
     pub(crate) variables: Coerced,
     pub(crate) once_only: Option<Arc<IdempotencyKey>>,
+    /// What the sender may do.
+    pub(crate) rights: RequestRights,
 }
 
 /// A subscription between two executions. It takes less memory than an [`Operation`].
@@ -35,6 +38,7 @@ pub(crate) struct IdleOperation {
     plan: Arc<Plan>,
     name: Option<Box<str>>,
     variables: IdleVariables,
+    principal: Principal,
 }
 
 impl IdleOperation {
@@ -46,11 +50,17 @@ impl IdleOperation {
             plan: operation.plan,
             name: operation.name.map(Into::into),
             variables: IdleVariables::new(operation.variables),
+            principal: operation.rights.principal,
         }
     }
 
-    /// The operation, to execute it.
-    pub(crate) fn operation(&self) -> Operation {
+    /// The sender.
+    pub(crate) fn principal(&self) -> &Principal {
+        &self.principal
+    }
+
+    /// The operation, to execute it with the rights that the sender has now.
+    pub(crate) fn operation(&self, rights: RequestRights) -> Operation {
         Operation {
             schema: self.schema.clone(),
             document: self.document.clone(),
@@ -58,6 +68,7 @@ impl IdleOperation {
             name: self.name.as_deref().map(str::to_owned),
             variables: self.variables.coerced(),
             once_only: None,
+            rights,
         }
     }
 }

@@ -94,7 +94,10 @@ pub(crate) async fn by_get(
         return not_acceptable();
     };
     let request = match Request::from_parameters(head.uri.query().unwrap_or_default()) {
-        Ok(request) => request,
+        Ok(request) => Request {
+            principal: caller.principal.clone(),
+            ..request
+        },
         Err(error) => return refused(accepted.for_errors(), &error),
     };
     let media = match accepted {
@@ -158,6 +161,7 @@ pub(crate) async fn by_post(
         Ok(Posted::One(request)) => {
             let request = Request {
                 idempotency_key,
+                principal: caller.principal.clone(),
                 ..request
             };
             if let Accepted::Stream(media) = accepted {
@@ -176,7 +180,7 @@ pub(crate) async fn by_post(
             refused(media, &error)
         }
         Ok(Posted::Batch(requests)) => {
-            let answers = batch::answer(&endpoint, requests, caller.methods).await;
+            let answers = batch::answer(&endpoint, requests, &caller).await;
             endpoint.executed(media, answers)
         }
         Err(error) => refused(media, &error),
