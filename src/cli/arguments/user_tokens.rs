@@ -18,12 +18,17 @@ pub(crate) struct UserTokenArguments {
         long,
         value_name = "FILE|URL",
         env = "PHYLLO_JWT_KEYS",
-        requires_all = ["jwt_issuer", "jwt_audiences"],
+        requires_all = ["jwt_issuer", "jwt_audiences", "rules"],
         value_parser = clap::builder::NonEmptyStringValueParser::new()
     )]
     jwt_keys: Option<String>,
     /// The issuer (`iss`) that users' tokens must have
-    #[arg(long, value_name = "ISSUER", env = "PHYLLO_JWT_ISSUER", requires = "jwt_keys")]
+    #[arg(
+        long,
+        value_name = "ISSUER",
+        env = "PHYLLO_JWT_ISSUER",
+        requires = "jwt_keys"
+    )]
     jwt_issuer: Option<String>,
     /// An audience (`aud`), of which users' tokens must have one; repeatable (comma-separated in the
     /// variable)

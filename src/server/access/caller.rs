@@ -2,7 +2,7 @@
 
 use super::tokens::{AccessToken, TokenDigest};
 use super::user_tokens::VerifiedToken;
-use crate::graphql::Methods;
+use crate::graphql::{Methods, Request};
 use crate::rights::Principal;
 use crate::server::connection::caller_slot::Credential;
 
@@ -42,6 +42,11 @@ impl Caller {
         Self::new(Principal::Operator, true, read_only)
     }
 
+    /// A caller without a token, if there are rules.
+    pub(super) fn anonymous(read_only: bool) -> Self {
+        Self::new(Principal::Anonymous, true, read_only)
+    }
+
     /// A caller with a token of the token file.
     pub(super) fn with_token(token: &AccessToken, digest: TokenDigest, read_only: bool) -> Self {
         let name = token.name.clone();
@@ -60,6 +65,14 @@ impl Caller {
             credential: Some(Credential::SigningKey(token.key)),
             end: Some(token.end),
             ..Self::new(Principal::User { claims }, true, read_only)
+        }
+    }
+
+    /// A request with the caller as its sender.
+    pub(crate) fn sends(&self, request: Request) -> Request {
+        Request {
+            principal: self.principal.clone(),
+            ..request
         }
     }
 

@@ -94,7 +94,7 @@ pub(crate) async fn by_get(
         return not_acceptable();
     };
     let request = match Request::from_parameters(head.uri.query().unwrap_or_default()) {
-        Ok(request) => request,
+        Ok(request) => caller.sends(request),
         Err(error) => return refused(accepted.for_errors(), &error),
     };
     let media = match accepted {
@@ -110,7 +110,8 @@ pub(crate) async fn by_get(
     match endpoint.execute(request, Methods::Queries).await {
         (GraphQlResponse::Executed(json), false) => {
             let pool = endpoint.graphql.pool();
-            cached::executed(media, json, &head.headers, caller.known, pool).await
+            let by_token = endpoint.access.asks_for_token();
+            cached::executed(media, json, &head.headers, by_token, pool).await
         }
         (answer, _) => endpoint.answer(media, answer, &caller),
     }
@@ -158,7 +159,7 @@ pub(crate) async fn by_post(
         Ok(Posted::One(request)) => {
             let request = Request {
                 idempotency_key,
-                ..request
+                ..caller.sends(request)
             };
             if let Accepted::Stream(media) = accepted {
                 return streamed(&endpoint, request, media, after, caller).await;
@@ -176,6 +177,7 @@ pub(crate) async fn by_post(
             refused(media, &error)
         }
         Ok(Posted::Batch(requests)) => {
+            let requests = requests.into_iter().map(|it| caller.sends(it)).collect();
             let answers = batch::answer(&endpoint, requests, caller.methods).await;
             endpoint.executed(media, answers)
         }

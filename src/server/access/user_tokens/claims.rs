@@ -10,7 +10,7 @@ use crate::limits::{CLAIM_LEVELS_MAX, USER_TOKEN_LEEWAY};
 ///
 /// # Errors
 /// They are not an object, name a member twice, or nest too deep.
-pub(super) fn read(text: &str) -> Result<Map<String, Value>, RefusedToken> {
+pub(crate) fn read(text: &str) -> Result<Map<String, Value>, RefusedToken> {
     let mut reader = Reader::new(text, CLAIM_LEVELS_MAX);
     let claims = match reader.next()? {
         Event::BeginObject => members(&mut reader)?,

@@ -14,7 +14,7 @@ use super::key_url::KeyUrl;
 use super::verified_tokens::VerifiedTokens;
 use crate::error::Result;
 use crate::limits::{KEY_SET_PERIOD, KEY_SET_RETRY_TIME};
-use crate::server::connection::file_reload::{ReloadedFile, Watch};
+use crate::server::file_reload::{ReloadedFile, Watch};
 
 /// The keys in force, and the tokens that were verified with them. When the keys change, the tokens
 /// are verified again.

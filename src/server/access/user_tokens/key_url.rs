@@ -18,7 +18,7 @@ use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use crate::error::{Error, Result};
 use crate::limits::{KEY_SET_BYTES_MAX, KEY_SET_HEAD_BYTES_MAX, KEY_SET_TIME_MAX};
-use crate::server::connection::file_reload;
+use crate::server::file_reload;
 use crate::server::http_client::{ClientLimits, send};
 
 const LIMITS: ClientLimits = ClientLimits {

@@ -7,7 +7,7 @@
 //! A token whose `kid` is not known may be signed with a new key. Then the key set is fetched, at most
 //! once a minute, and the request waits for it.
 
-mod claims;
+pub(crate) mod claims;
 mod key_set;
 mod key_source;
 mod key_url;
