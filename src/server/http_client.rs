@@ -7,7 +7,7 @@ use std::time::Duration;
 use axum::http::header::HOST;
 use axum::http::{Request, Response, Uri};
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, Full, Limited};
+use http_body_util::{BodyExt as _, Full, LengthLimitError, Limited};
 use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -72,7 +72,9 @@ async fn exchange(
 ) -> Result<Response<Bytes>, ClientError> {
     let uri = request.uri().clone();
     let authority = uri.authority().ok_or("the URL has no host")?;
-    request.headers_mut().insert(HOST, authority.as_str().parse()?);
+    request
+        .headers_mut()
+        .insert(HOST, authority.as_str().parse()?);
     let path = uri.path_and_query().ok_or("the URL has no path")?;
     *request.uri_mut() = Uri::from(path.clone());
     let mut client = http1::Builder::new();
@@ -83,6 +85,12 @@ async fn exchange(
     tokio::spawn(timeout(limits.time, connection));
     let response = sender.send_request(request.map(Full::new)).await?;
     let (parts, body) = response.into_parts();
-    let body = Limited::new(body, limits.body_bytes).collect().await?;
+    let body = Limited::new(body, limits.body_bytes).collect().await;
+    let body = body.map_err(|error| -> ClientError {
+        if error.is::<LengthLimitError>() {
+            return format!("its body has more than {} bytes", limits.body_bytes).into();
+        }
+        error
+    })?;
     Ok(Response::from_parts(parts, body.to_bytes()))
 }

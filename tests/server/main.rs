@@ -16,6 +16,7 @@ mod hostile_connections;
 mod hosts;
 mod http2;
 mod introspection;
+mod jwt;
 mod keep_alive;
 mod limits;
 mod methods;

@@ -178,7 +178,7 @@ impl Access {
             Ok(caller) => caller.name_in_log(),
             Err(error) => {
                 let why = error.message();
-                self.0.refusals.warn(format!("a request was refused: {why}"));
+                self.0.refusals.warn(format!("a token was refused: {why}"));
             }
         }
         caller
@@ -253,7 +253,8 @@ impl Access {
 
     /// Who may read responses now. `None` without tokens: then everybody may.
     pub(crate) fn rights(&self) -> Option<Arc<dyn Rights>> {
-        self.asks_for_token().then(|| self.0.clone() as Arc<dyn Rights>)
+        self.asks_for_token()
+            .then(|| self.0.clone() as Arc<dyn Rights>)
     }
 
     /// Waits until the token of a caller is no longer valid. Returns the error for it. This does not

@@ -133,9 +133,7 @@ struct Sender {
 impl HttpClient for Sender {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let collector = request.uri().clone();
-        let sent = self
-            .runtime
-            .spawn(send(request, None, LIMITS));
+        let sent = self.runtime.spawn(send(request, None, LIMITS));
         let answer = sent.await?;
         let failure = match &answer {
             Ok(answer) if answer.status().is_success() => None,

@@ -78,7 +78,9 @@ impl StreamMedia {
                     json: refusal.into(),
                     cursor: None,
                 };
-                [&self.response(last).concat()[..], &self.complete()].concat().into()
+                [&self.response(last).concat()[..], &self.complete()]
+                    .concat()
+                    .into()
             }
             Self::Multipart => self.broken(&refusal),
         }

@@ -56,7 +56,10 @@ fn files_are_reloaded_and_invalid_ones_are_ignored() {
     ] {
         files.write("keys.json", broken);
         let line = server.wait_for_log(why);
-        assert!(line.contains("ERROR") && line.contains("stays in effect"), "{line}");
+        assert!(
+            line.contains("ERROR") && line.contains("stays in effect"),
+            "{line}"
+        );
         assert_eq!(ask(&server, &token(&old)).status, 200);
     }
     // A key that is removed, or replaced under its `kid`, does not verify anymore, although its
@@ -82,7 +85,11 @@ fn files_with_secrets_that_others_can_read_log_a_warning() {
         let permissions = fs::Permissions::from_mode(mode);
         fs::set_permissions(&keys, permissions).expect("its owner");
         let server = start(&files.flags(&keys, &[]));
-        assert_eq!(server.log().contains("chmod 600"), warned, "{algorithm} {mode:o}");
+        assert_eq!(
+            server.log().contains("chmod 600"),
+            warned,
+            "{algorithm} {mode:o}"
+        );
     }
 }
 
@@ -188,10 +195,22 @@ fn endpoints_that_serve_no_key_set_leave_the_old_keys_in_force() {
         (Behaviour::HangsUp, "connection closed"),
         (responds("404 Not Found", &set), "its status is 404"),
         (responds("500 Oops", &set), "its status is 500"),
-        (responds("302 Found\r\nlocation: /other", &set), "its status is 302"),
-        (responds("200 OK", "<html>SECRET</html>"), "this is not a key set"),
-        (responds("200 OK", "{\"keys\": {}}"), "it has no list `keys`"),
-        (responds("200 OK", &json!({ "keys": many }).to_string()), "more than 100 keys"),
+        (
+            responds("302 Found\r\nlocation: /other", &set),
+            "its status is 302",
+        ),
+        (
+            responds("200 OK", "<html>SECRET</html>"),
+            "this is not a key set",
+        ),
+        (
+            responds("200 OK", "{\"keys\": {}}"),
+            "it has no list `keys`",
+        ),
+        (
+            responds("200 OK", &json!({ "keys": many }).to_string()),
+            "more than 100 keys",
+        ),
         (
             responds("200 OK", &key_set([&SignerKey::new("s", "HS256")])),
             "a secret (`oct`) is accepted only from a file",
@@ -203,7 +222,10 @@ fn endpoints_that_serve_no_key_set_leave_the_old_keys_in_force() {
         let log = server.log();
         let line = log.lines().rfind(|line| line.contains("cannot be used"));
         let line = line.expect("a line");
-        assert!(line.contains("ERROR") && line.contains(why), "{why}: {line}");
+        assert!(
+            line.contains("ERROR") && line.contains(why),
+            "{why}: {line}"
+        );
         assert_eq!(ask(&server, &token(&key)).status, 200, "{why}");
         // Another failure in succession logs nothing.
         provider.change(Behaviour::HangsUp);

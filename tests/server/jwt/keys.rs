@@ -6,13 +6,13 @@ use std::time::{SystemTime, UNIX_EPOCH};
 use base64::Engine as _;
 use base64::engine::general_purpose::URL_SAFE_NO_PAD;
 use num_bigint::BigUint;
+use ring::hmac;
 use ring::rand::{SecureRandom as _, SystemRandom};
 use ring::rsa::{KeyPairComponents, PublicKeyComponents};
 use ring::signature::{
     ECDSA_P256_SHA256_FIXED_SIGNING, EcdsaKeyPair, Ed25519KeyPair, KeyPair as _, RSA_PKCS1_SHA256,
     RSA_PSS_SHA256, RsaKeyPair,
 };
-use ring::hmac;
 use serde_json::{Value, json};
 
 pub(crate) const ISSUER: &str = "https://login.example";
@@ -171,7 +171,9 @@ pub(crate) fn claims(others: &Value) -> Value {
 
 /// A time in seconds since 1970.
 pub(crate) fn from_now(seconds: i64) -> i64 {
-    let now = SystemTime::now().duration_since(UNIX_EPOCH).expect("after 1970");
+    let now = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .expect("after 1970");
     i64::try_from(now.as_secs()).expect("a few") + seconds
 }
 

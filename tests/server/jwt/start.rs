@@ -11,7 +11,10 @@ fn assert_not_started(flags: &[&str], why: &str) {
     let directory = tempfile::tempdir().expect("a directory");
     let output = command(&directory, flags).output().expect("it runs");
     let said = String::from_utf8_lossy(&output.stderr);
-    assert!(!output.status.success() && said.contains(why), "{flags:?}: {said}");
+    assert!(
+        !output.status.success() && said.contains(why),
+        "{flags:?}: {said}"
+    );
 }
 
 #[test]

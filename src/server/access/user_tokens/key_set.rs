@@ -13,7 +13,7 @@ use jsonwebtoken::{Algorithm, DecodingKey, DecodingKeyKind};
 use sha2::{Digest as _, Sha256};
 
 use crate::document::json::{Event, JsonError, Reader, utf8};
-use crate::error::{Error, Limit, Result};
+use crate::error::{Error, Result};
 use crate::limits::{
     HMAC_SECRET_BYTES_MIN, KEY_SET_KEYS_MAX, RSA_MODULUS_BYTES_MAX, RSA_MODULUS_BYTES_MIN,
     TREE_LEVELS_MAX,
@@ -55,17 +55,15 @@ impl KeySet {
     /// Reads a key set. Keys that cannot verify tokens are left out (RFC 7517 §5).
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: it is not a key set, or has no key that can verify tokens. `TOO_LARGE`: it has
-    /// too many keys.
+    /// `BAD_USER_INPUT`: it is not a key set, has too many keys, or none that can verify tokens.
     pub(super) fn read(text: &[u8], origin: KeyOrigin) -> Result<Self> {
         let text = utf8(text).map_err(|_| not_a_key_set("it is not UTF-8"))?;
         let elements = elements(text).map_err(|error| not_a_key_set(&error.describe(text)))?;
         let elements = elements.ok_or_else(|| not_a_key_set("it has no list `keys`"))?;
         if elements.len() > KEY_SET_KEYS_MAX {
-            return Err(Error::too_large(
-                Limit::new("keySetKeys", KEY_SET_KEYS_MAX),
-                format!("the key set has more than {KEY_SET_KEYS_MAX} keys, which is the limit"),
-            ));
+            return Err(not_a_key_set(&format!(
+                "it has more than {KEY_SET_KEYS_MAX} keys, which is the limit"
+            )));
         }
         let mut keys = Vec::new();
         let mut unusable = Vec::new();

@@ -10,12 +10,14 @@ use axum::http::header::{ACCEPT, USER_AGENT};
 use axum::http::uri::Authority;
 use axum::http::{HeaderValue, Request, StatusCode, Uri};
 use bytes::Bytes;
+use futures::future::{BoxFuture, FutureExt as _};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject as _;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
+use super::key_source::FetchKeys;
 use crate::error::{Error, Result};
 use crate::limits::{KEY_SET_BYTES_MAX, KEY_SET_HEAD_BYTES_MAX, KEY_SET_TIME_MAX};
 use crate::server::file_reload;
@@ -59,12 +61,7 @@ impl KeyUrl {
         Ok(Self { url, tls })
     }
 
-    /// Fetches the text of the key set.
-    ///
-    /// # Errors
-    /// `UNAVAILABLE`: the server cannot be reached, is not trusted, does not respond with status 200, or
-    /// exceeds a limit.
-    pub(super) async fn fetch(&self) -> Result<Bytes> {
+    async fn response(&self) -> Result<Bytes> {
         let mut request = Request::new(Bytes::new());
         *request.uri_mut() = self.url.clone();
         let headers = request.headers_mut();
@@ -76,6 +73,12 @@ impl KeyUrl {
             StatusCode::OK => Ok(response.into_body()),
             status => Err(Error::unavailable(format!("its status is {status}"), "")),
         }
+    }
+}
+
+impl FetchKeys for KeyUrl {
+    fn fetch(&self) -> BoxFuture<'_, Result<Bytes>> {
+        self.response().boxed()
     }
 }
 

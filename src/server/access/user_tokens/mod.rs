@@ -15,9 +15,6 @@ mod refused_token;
 mod ring_verifier;
 mod verified_tokens;
 
-#[cfg(test)]
-mod tests;
-
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -28,8 +25,8 @@ pub(crate) use key_set::KeyDigest;
 use key_source::{KeySource, KeysInForce};
 use key_url::KeyUrl;
 pub(crate) use refused_token::RefusedToken;
+use serde::de::IgnoredAny;
 use serde_json::Value;
-use serde_json::value::RawValue;
 use tokio::sync::watch;
 pub(crate) use verified_tokens::VerifiedToken;
 
@@ -201,9 +198,9 @@ impl UserTokens {
             ..self.validation.clone()
         };
         for candidate in first {
-            match decode::<Box<RawValue>>(token, &candidate.key, &validation) {
-                Ok(decoded) => return verified(decoded.claims.get(), candidate.digest),
-                Err(error) if *error.kind() == TokenError::InvalidSignature => {}
+            match decode::<IgnoredAny>(token, &candidate.key, &validation) {
+                Ok(_) => return verified(token, candidate.digest),
+                Err(error) if matches!(error.kind(), TokenError::InvalidSignature) => {}
                 Err(error) => return Err(RefusedToken::of(error.kind()).into()),
             }
         }
@@ -212,7 +209,9 @@ impl UserTokens {
 
     /// Whether a key is in force.
     pub(crate) fn has_key(&self, key: &KeyDigest) -> bool {
-        self.keys.current().is_some_and(|current| current.keys.has(key))
+        self.keys
+            .current()
+            .is_some_and(|current| current.keys.has(key))
     }
 
     /// Reads the keys again whenever they may have changed. Never returns.
@@ -227,8 +226,9 @@ impl UserTokens {
 }
 
 /// The contents of a token whose signature and standard claims are valid.
-fn verified(text: &str, key: KeyDigest) -> Result<VerifiedToken, Unverified> {
-    let claims = claims::read(text)?;
+fn verified(token: &[u8], key: KeyDigest) -> Result<VerifiedToken, Unverified> {
+    let mut parts = token.split(|byte| *byte == b'.').skip(1);
+    let claims = claims::decode(parts.next().unwrap_or_default())?;
     // The crate also accepts a list of issuers, which the standard does not have.
     if !claims.get("iss").is_some_and(Value::is_string) {
         return Err(RefusedToken::Issuer.into());

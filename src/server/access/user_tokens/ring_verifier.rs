@@ -48,9 +48,13 @@ impl JwtVerifier for RingVerifier {
 impl Verifier<Vec<u8>> for RingVerifier {
     fn verify(&self, message: &[u8], signed: &Vec<u8>) -> Result<(), SignatureError> {
         let verified = match (self.algorithm, self.key.kind()) {
-            (Algorithm::RS256, DecodingKeyKind::RsaModulusExponent { n, e }) => {
-                rsa(&signature::RSA_PKCS1_2048_8192_SHA256, n, e, message, signed)
-            }
+            (Algorithm::RS256, DecodingKeyKind::RsaModulusExponent { n, e }) => rsa(
+                &signature::RSA_PKCS1_2048_8192_SHA256,
+                n,
+                e,
+                message,
+                signed,
+            ),
             (Algorithm::PS256, DecodingKeyKind::RsaModulusExponent { n, e }) => {
                 rsa(&signature::RSA_PSS_2048_8192_SHA256, n, e, message, signed)
             }

@@ -73,3 +73,51 @@ impl VerifiedTokens {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn verified(end: u64) -> VerifiedToken {
+        VerifiedToken {
+            claims: Arc::default(),
+            key: [0; 32],
+            end,
+        }
+    }
+
+    fn cached(tokens: &VerifiedTokens) -> (usize, usize) {
+        let cached = tokens.0.lock().expect("no panic");
+        (cached.tokens.len(), cached.bytes)
+    }
+
+    #[test]
+    fn tokens_are_found_by_their_digest_until_others_take_their_place() {
+        let tokens = VerifiedTokens::default();
+        let digest = |number: usize| TokenDigest::of(&number.to_le_bytes());
+        for number in 0..VERIFIED_TOKENS_CACHED_MAX + 10 {
+            tokens.put(digest(number), verified(number as u64), 100);
+            assert!(tokens.get(digest(0)).is_some(), "it was just used");
+        }
+        let kept = VERIFIED_TOKENS_CACHED_MAX;
+        assert_eq!(cached(&tokens), (kept, kept * 100));
+        assert!(tokens.get(digest(1)).is_none());
+        let last = tokens.get(digest(kept + 9)).expect("it is the last one");
+        assert_eq!(last.end, kept as u64 + 9);
+        tokens.put(digest(kept + 9), verified(7), 50);
+        assert_eq!(cached(&tokens), (kept, kept * 100 - 50));
+    }
+
+    #[test]
+    fn the_bytes_of_cached_tokens_are_bounded() {
+        let tokens = VerifiedTokens::default();
+        let bytes = VERIFIED_TOKENS_CACHED_BYTES_MAX / 4;
+        for number in 0..10_u8 {
+            tokens.put(TokenDigest::of(&[number]), verified(1), bytes);
+        }
+        assert_eq!(cached(&tokens), (4, VERIFIED_TOKENS_CACHED_BYTES_MAX));
+        assert!(tokens.get(TokenDigest::of(&[9])).is_some());
+        tokens.put(TokenDigest::of(b"x"), verified(1), usize::MAX / 2);
+        assert_eq!(cached(&tokens), (0, 0));
+    }
+}
