@@ -2,7 +2,7 @@
 
 use super::tokens::{AccessToken, TokenDigest};
 use super::user_tokens::VerifiedToken;
-use crate::graphql::{Methods, Request};
+use crate::graphql::Methods;
 use crate::rights::Principal;
 use crate::server::connection::caller_slot::Credential;
 
@@ -65,14 +65,6 @@ impl Caller {
             credential: Some(Credential::SigningKey(token.key)),
             end: Some(token.end),
             ..Self::new(Principal::User { claims }, true, read_only)
-        }
-    }
-
-    /// A request with the caller as its sender.
-    pub(crate) fn sends(&self, request: Request) -> Request {
-        Request {
-            principal: self.principal.clone(),
-            ..request
         }
     }
 

@@ -94,7 +94,7 @@ pub(crate) async fn by_get(
         return not_acceptable();
     };
     let request = match Request::from_parameters(head.uri.query().unwrap_or_default()) {
-        Ok(request) => caller.sends(request),
+        Ok(request) => request,
         Err(error) => return refused(accepted.for_errors(), &error),
     };
     let media = match accepted {
@@ -159,7 +159,7 @@ pub(crate) async fn by_post(
         Ok(Posted::One(request)) => {
             let request = Request {
                 idempotency_key,
-                ..caller.sends(request)
+                ..request
             };
             if let Accepted::Stream(media) = accepted {
                 return streamed(&endpoint, request, media, after, caller).await;
@@ -177,7 +177,6 @@ pub(crate) async fn by_post(
             refused(media, &error)
         }
         Ok(Posted::Batch(requests)) => {
-            let requests = requests.into_iter().map(|it| caller.sends(it)).collect();
             let answers = batch::answer(&endpoint, requests, caller.methods).await;
             endpoint.executed(media, answers)
         }

@@ -278,10 +278,10 @@ impl<'s, S: Socket, O: OperationSource> WebSocketSession<'s, S, O> {
         request: RequestResult<Request>,
         share: Share,
     ) -> Result<(), Closing> {
-        let caller = match &self.options.caller {
+        let methods = match &self.options.caller {
             Some(caller) if self.initialised => {
                 let caller = self.options.access.renewed(caller);
-                caller.map_err(|error| refused(&error))?
+                caller.map_err(|error| refused(&error))?.methods
             }
             _ => {
                 let reason = "subscribe was sent before connection_init was acknowledged";
@@ -312,8 +312,7 @@ impl<'s, S: Socket, O: OperationSource> WebSocketSession<'s, S, O> {
             match request {
                 Ok(request) => {
                     let transport = Transport::WebSocket;
-                    let request = caller.sends(request);
-                    source.start(request, caller.methods, None, transport).await
+                    source.start(request, methods, None, transport).await
                 }
                 Err(error) => Started::Refused(GraphQl::refuse(&error)),
             }
