@@ -18,7 +18,10 @@ fn explain(store: &Store, more: &[&str]) -> Ran {
 fn check_counts_the_rules_or_says_where_the_error_is() {
     let store = Store::alone();
     let ran = store.run(&["rules", "check", REVIEWS]);
-    assert_eq!((ran.code, &*ran.out), (Some(0), "docs/rules/reviews.toml: 2 rules\n"));
+    assert_eq!(
+        (ran.code, &*ran.out),
+        (Some(0), "docs/rules/reviews.toml: 2 rules\n")
+    );
     let file = store.path().with_file_name("rules.toml");
     fs::write(&file, "[[allow]]\nwho = \"me\"\n").expect("a file");
     let file = file.to_str().expect("a plain path");
@@ -39,7 +42,9 @@ fn explain_names_the_rule_or_what_is_missing_for_each_place() {
             "allowed: read \"/name\" of document tea of collection \"products\"\n  by the rule on line 3\n",
         ),
         (
-            &["mutation { replaceDocument(id: \"tea\", collection: \"products\", path: \"/reviews/alice\", document: 1) { key } }"],
+            &[
+                "mutation { replaceDocument(id: \"tea\", collection: \"products\", path: \"/reviews/alice\", document: 1) { key } }",
+            ],
             0,
             "allowed: write \"/reviews/alice\" of document tea of collection \"products\"\n  by the rule on line 8\n",
         ),
@@ -58,7 +63,12 @@ fn explain_names_the_rule_or_what_is_missing_for_each_place() {
         let ran = explain(&store, arguments);
         assert_eq!((ran.code, &*ran.out), (Some(code), expected), "{}", ran.err);
     }
-    let ran = explain(&store, &["{ documents(collection: \"products\", where: {at: \"$.price\", gt: 1}) { nodes { key } } }"]);
+    let ran = explain(
+        &store,
+        &[
+            "{ documents(collection: \"products\", where: {at: \"$.price\", gt: 1}) { nodes { key } } }",
+        ],
+    );
     assert_eq!(ran.code, Some(0), "{}", ran.err);
     for line in [
         "allowed: list the documents of collection \"products\"\n",
@@ -68,6 +78,10 @@ fn explain_names_the_rule_or_what_is_missing_for_each_place() {
     }
     let ran = explain(&store, &["{ nothing }"]);
     assert_eq!(ran.code, Some(1));
-    assert!(ran.err.starts_with("error: the operation is refused: "), "{}", ran.err);
+    assert!(
+        ran.err.starts_with("error: the operation is refused: "),
+        "{}",
+        ran.err
+    );
     assert!(!store.path().exists());
 }

@@ -24,13 +24,19 @@ fn write(directory: &Path, text: &str) -> String {
 fn ask(server: &Server, token: Option<&str>, query: &str) -> Value {
     let token = token.map(bearer);
     let mut headers = vec![JSON];
-    headers.extend(token.as_ref().map(|token| ("authorization", token.as_str())));
+    headers.extend(
+        token
+            .as_ref()
+            .map(|token| ("authorization", token.as_str())),
+    );
     let body = json!({ "query": query }).to_string();
     server.ask("POST", "/graphql", &headers, body).json()
 }
 
 fn code(response: &Value) -> &str {
-    response["errors"][0]["extensions"]["code"].as_str().unwrap_or("none")
+    response["errors"][0]["extensions"]["code"]
+        .as_str()
+        .unwrap_or("none")
 }
 
 fn read(collection: &str) -> String {
@@ -40,7 +46,11 @@ fn read(collection: &str) -> String {
 fn wait_for(server: &Server, collection: &str, expected: &str) {
     let begin = Instant::now();
     while code(&ask(server, None, &read(collection))) != expected {
-        assert!(begin.elapsed() < Duration::from_secs(60), "{}", server.log());
+        assert!(
+            begin.elapsed() < Duration::from_secs(60),
+            "{}",
+            server.log()
+        );
         sleep(Duration::from_millis(20));
     }
 }
@@ -51,10 +61,18 @@ fn invalid_rules_prevent_the_start_and_say_where() {
     let missing = directory.path().join("missing");
     let invalid = write(directory.path(), &OPEN.replace("who", "whom"));
     for (path, why) in [
-        (missing.to_str().expect("a plain path"), "missing cannot be read"),
-        (&*invalid, "line 2, column 1 of the rules: a rule has no member \"whom\""),
+        (
+            missing.to_str().expect("a plain path"),
+            "missing cannot be read",
+        ),
+        (
+            &*invalid,
+            "line 2, column 1 of the rules: a rule has no member \"whom\"",
+        ),
     ] {
-        let output = command(&directory, &["--rules", path]).output().expect("it runs");
+        let output = command(&directory, &["--rules", path])
+            .output()
+            .expect("it runs");
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(!output.status.success() && said.contains(why), "{said}");
     }
@@ -83,7 +101,10 @@ fn callers_may_do_what_rules_allow_with_and_without_a_token() {
     let unknown = ask(&server, Some("unknown-0123456789abcdef"), &read("open"));
     assert_eq!(code(&unknown), "UNAUTHENTICATED");
     // Rules say nothing about metrics.
-    assert_eq!(server.ask("GET", "/metrics", &[], String::new()).status, 401);
+    assert_eq!(
+        server.ask("GET", "/metrics", &[], String::new()).status,
+        401
+    );
 }
 
 #[test]

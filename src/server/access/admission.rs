@@ -60,7 +60,10 @@ impl AsyncAuthorizeRequest<Body> for Admission {
         if !self.access.asks_for_token() {
             return Either::Left(ready(admitted(request, self.access.anonymous())));
         }
-        let Self { access, needs_token } = self.clone();
+        let Self {
+            access,
+            needs_token,
+        } = self.clone();
         let admitted = async move {
             let caller = if needs_token {
                 access.caller_with_token(request.headers()).await
