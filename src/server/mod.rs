@@ -20,6 +20,7 @@ pub use access::cors::Origin;
 pub use access::host::Host;
 use access::host::KnownHosts;
 pub use access::user_tokens::UserTokenOptions;
+pub(crate) use access::user_tokens::claims::read as read_claims;
 pub use access::{Access, AccessOptions};
 use axum::Router;
 use axum::routing::{MethodRouter, get};
@@ -38,7 +39,7 @@ use tokio::time::timeout;
 
 use crate::database::{Builder, Collection, Database};
 use crate::error::{Error, Result};
-use crate::graphql::{GraphQl, GraphQlOptions, SchemaScope};
+use crate::graphql::{GraphQl, GraphQlOptions, RulesInForce, SchemaScope};
 use crate::limits::{COLLECTIONS_REPORT_TIME_MAX, COLLECTIONS_REPORTED_MAX, STOP_TIME_MAX};
 use crate::operations::first_collections;
 
@@ -66,7 +67,7 @@ fn interface(database: &Database, options: &ServeOptions) -> GraphQl {
         introspection: options.introspection,
         hints: options.hints,
         bounds: options.bounds,
-        rules: None,
+        rules: options.access.rules().map(RulesInForce::new),
     };
     GraphQl::with_options(database.clone(), graphql)
 }
@@ -80,15 +81,17 @@ fn routes(
     let served = graphql.clone();
     let schema = get(move || std::future::ready(text(&served.schema_text())));
     let graphql = http::methods::methods(graphql, options);
-    let admission = Admission::layer(&options.access);
     let metrics = get(observe::requests::metrics).with_state(options.metrics.clone());
     let router = Router::new()
         .route("/graphql", graphql)
         .route(
             "/schema.graphql",
-            schema.layer((http::methods::compression(), admission.clone())),
+            schema.layer((http::methods::compression(), Admission::layer(&options.access))),
         )
-        .route("/metrics", metrics.layer(admission))
+        .route(
+            "/metrics",
+            metrics.layer(Admission::layer_with_token(&options.access)),
+        )
         .merge(observe::health::routes(
             database,
             options.access.is_read_only(),
@@ -105,7 +108,7 @@ fn routes(
 }
 
 /// Serves until SIGTERM or SIGINT, then finishes the accepted requests and returns. On SIGHUP,
-/// reloads the token file, the key set and the certificate.
+/// reloads the files of tokens, keys, rules and certificates.
 ///
 /// # Errors
 /// `UNAVAILABLE`: the address cannot be bound, or the store failed while serving.
@@ -261,11 +264,11 @@ fn watch(database: &Database, options: &ServeOptions) -> Result<tokio::task::Joi
 }
 
 async fn reload(access: &Access, tls: Option<&Tls>) {
-    if !access.asks_for_token() && tls.is_none() {
-        tracing::info!("SIGHUP: there is no token file, no key set and no certificate to reload");
+    if !access.is_limited() && tls.is_none() {
+        tracing::info!("SIGHUP: there is no file of tokens, keys, rules or certificates to reload");
         return;
     }
-    tracing::info!("SIGHUP: reloading the token file, the key set and the certificate");
+    tracing::info!("SIGHUP: reloading the files of tokens, keys, rules and certificates");
     access.reload().await;
     if let Some(tls) = tls {
         tls.reload().await;

@@ -29,6 +29,7 @@ mod process;
 mod replay;
 mod response_streams;
 mod rights;
+mod rules;
 #[path = "../skip/mod.rs"]
 mod skip;
 mod support;

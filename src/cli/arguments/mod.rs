@@ -11,6 +11,7 @@ pub(crate) mod filter;
 pub(crate) mod location;
 pub(crate) mod parse;
 pub(crate) mod removal;
+pub(crate) mod rules;
 pub(crate) mod serve;
 pub(crate) mod units;
 pub(crate) mod update;
@@ -23,6 +24,7 @@ use collection::CollectionArgument;
 use location::StoreLocation;
 use parse::{WrittenPath, parse_collection, parse_path};
 pub(crate) use removal::{Delete, Drop};
+use rules::RulesArguments;
 pub(crate) use serve::Serve;
 use update::UpdateCommand;
 
@@ -92,6 +94,7 @@ pub(crate) enum Command {
     /// List the collections that have documents, with their counts
     Collections,
     Schema(Schema),
+    Rules(Box<RulesArguments>),
 }
 
 /// Print the GraphQL schema

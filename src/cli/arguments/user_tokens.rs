@@ -18,7 +18,7 @@ pub(crate) struct UserTokenArguments {
         long,
         value_name = "FILE|URL",
         env = "PHYLLO_JWT_KEYS",
-        requires_all = ["jwt_issuer", "jwt_audiences"],
+        requires_all = ["jwt_issuer", "jwt_audiences", "rules"],
         value_parser = clap::builder::NonEmptyStringValueParser::new()
     )]
     jwt_keys: Option<String>,

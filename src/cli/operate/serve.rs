@@ -48,6 +48,7 @@ async fn serve_store(store: &StoreLocation, arguments: Serve) -> Done {
     let access = Access::new(AccessOptions {
         token_file: arguments.token_file,
         user_tokens: arguments.user_tokens.options(),
+        rules: arguments.rules,
         read_only: arguments.read_only,
     })?;
     let tls = arguments.tls_cert.zip(arguments.tls_key);
@@ -98,14 +99,14 @@ async fn serve_store(store: &StoreLocation, arguments: Serve) -> Done {
     Ok(())
 }
 
-/// Checks whether the server may listen on a non-loopback address. It requires a token file or an
+/// Checks whether the server may listen on a non-loopback address. It requires tokens, rules or an
 /// explicit `--insecure`.
 fn check_reach(listen: SocketAddr, access: &Access, tls: bool, insecure: bool) -> Result<()> {
     if listen.ip().to_canonical().is_loopback() {
         return Ok(());
     }
-    if access.asks_for_token() {
-        if !tls {
+    if access.is_limited() {
+        if access.asks_for_token() && !tls {
             tracing::warn!(
                 "tokens and documents are sent in clear text on {listen}, unless a proxy in front \
                  of this server terminates TLS: see --tls-cert and --tls-key"
@@ -119,7 +120,7 @@ fn check_reach(listen: SocketAddr, access: &Access, tls: bool, insecure: bool) -
     }
     Err(Error::bad_input(format!(
         "{listen} is not a loopback address, and everyone who can reach it could read and change \
-         all data: require tokens with --token-file, allow this with --insecure, or listen on \
+         all data: require tokens with --token-file, limit access with --rules, allow this with --insecure, or listen on \
          127.0.0.1"
     )))
 }

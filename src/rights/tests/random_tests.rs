@@ -15,7 +15,7 @@ use crate::document::path::{Segment, Token};
 use crate::document::tree::Tree;
 
 const CASES: u64 = 10_000;
-const COLLECTIONS: [&str; 3] = ["c", "d", "c-alice"];
+const COLLECTIONS: [&str; 5] = ["c", "c", "c", "d", "c-alice"];
 const IDS: [&str; 5] = ["alice", "bob", "1", "\"1\"", "u-alice"];
 const CLAIMS: [&str; 4] = ["sub", "org", "n", "list"];
 const NAMES: [&str; 4] = ["a", "alice", "1", "-"];
@@ -55,11 +55,13 @@ fn rule(random: &mut StdRng) -> KnownRule {
     };
     let mut actions: Vec<Action> = Vec::new();
     while actions.is_empty() {
-        actions.extend(Action::ALL.iter().filter(|_| random.random_bool(0.5)));
+        actions.extend(Action::ALL.iter().filter(|_| random.random_bool(0.7)));
     }
     let id = some(
         random,
         &[
+            None,
+            None,
             None,
             None,
             Some("alice"),
@@ -69,14 +71,13 @@ fn rule(random: &mut StdRng) -> KnownRule {
             Some("u-{sub}"),
         ],
     );
-    let path: Vec<_> = (0..random.random_range(0..3))
-        .map(|_| token(random))
-        .collect();
+    let levels = some(random, &[0, 0, 0, 1, 1, 2]);
+    let path: Vec<_> = (0..levels).map(|_| token(random)).collect();
     let condition = some(
         random,
         &[
             None,
-            None,
+            Some(("w", "1")),
             Some(("w", "1")),
             Some(("w", "{sub}")),
             Some(("v", "{n}")),
@@ -96,11 +97,18 @@ fn rule(random: &mut StdRng) -> KnownRule {
     KnownRule {
         who: some(
             random,
-            &["anyone", "user", "token t", "sub = alice", "roles ∋ editor"],
+            &[
+                "anyone",
+                "anyone",
+                "user",
+                "token t",
+                "sub = alice",
+                "roles ∋ editor",
+            ],
         ),
         actions,
         listed: random.random_bool(0.1),
-        collection: some(random, &["*", "c", "d", "{org}", "c-{sub}"]),
+        collection: some(random, &["*", "c", "c", "d", "{org}", "c-{sub}"]),
         id,
         path,
         condition,
@@ -314,12 +322,12 @@ fn place(random: &mut StdRng) -> PlaceUsed<'static> {
     } else {
         some(random, &IDS)
     };
-    used(
-        some(random, &Action::ALL),
-        some(random, &COLLECTIONS),
-        id,
-        &path,
-    )
+    let action = if random.random_bool(0.5) {
+        Action::Read
+    } else {
+        some(random, &Action::ALL)
+    };
+    used(action, some(random, &COLLECTIONS), id, &path)
 }
 
 fn documents() -> Vec<Value> {
@@ -345,7 +353,7 @@ fn decisions_agree_with_an_oracle() {
     let mut found = [0_u64; 3];
     for seed in 0..CASES {
         let random = &mut StdRng::seed_from_u64(seed);
-        let known: Vec<_> = (0..random.random_range(0..8))
+        let known: Vec<_> = (0..random.random_range(0..12))
             .map(|_| rule(random))
             .collect();
         let mut text = String::new();
@@ -353,7 +361,7 @@ fn decisions_agree_with_an_oracle() {
         let rules = rules(&text);
         let principal = principal(random);
         let listed = random.random_bool(0.3);
-        let places: Vec<_> = (0..random.random_range(1..4))
+        let places: Vec<_> = (0..random.random_range(1..3))
             .map(|_| place(random))
             .collect();
         let covered = |place: &PlaceUsed<'_>, document: &Value| {

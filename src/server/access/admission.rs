@@ -18,7 +18,11 @@ use crate::server::response::media::Media;
 
 /// Middleware that rejects unauthenticated requests and passes the [`Caller`] to the handlers.
 #[derive(Clone, Debug)]
-pub(crate) struct Admission(Access);
+pub(crate) struct Admission {
+    access: Access,
+    /// Whether callers without a token are rejected also if there are rules.
+    needs_token: bool,
+}
 
 /// A request that is admitted, or the response to one that is not.
 type Admitted = std::result::Result<Request, Response>;
@@ -26,7 +30,19 @@ type Admitted = std::result::Result<Request, Response>;
 impl Admission {
     /// Middleware for handlers that need a [`Caller`].
     pub(crate) fn layer(access: &Access) -> AsyncRequireAuthorizationLayer<Self> {
-        AsyncRequireAuthorizationLayer::new(Self(access.clone()))
+        AsyncRequireAuthorizationLayer::new(Self {
+            access: access.clone(),
+            needs_token: false,
+        })
+    }
+
+    /// Middleware for handlers that rules say nothing about: if the server has tokens, a caller needs
+    /// one.
+    pub(crate) fn layer_with_token(access: &Access) -> AsyncRequireAuthorizationLayer<Self> {
+        AsyncRequireAuthorizationLayer::new(Self {
+            access: access.clone(),
+            needs_token: true,
+        })
     }
 }
 
@@ -41,12 +57,19 @@ impl AsyncAuthorizeRequest<Body> for Admission {
         if request.method() == Method::OPTIONS {
             return Either::Left(ready(Ok(request)));
         }
-        if !self.0.asks_for_token() {
-            return Either::Left(ready(admitted(request, self.0.anonymous())));
+        if !self.access.asks_for_token() {
+            return Either::Left(ready(admitted(request, self.access.anonymous())));
         }
-        let access = self.0.clone();
+        let Self {
+            access,
+            needs_token,
+        } = self.clone();
         let admitted = async move {
-            let caller = access.caller(request.headers()).await;
+            let caller = if needs_token {
+                access.caller_with_token(request.headers()).await
+            } else {
+                access.caller(request.headers()).await
+            };
             admitted(request, caller)
         };
         Either::Right(admitted.boxed())

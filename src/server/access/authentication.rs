@@ -12,10 +12,12 @@ use tokio::time::sleep;
 
 use super::bearer::{bearer, unauthenticated};
 use super::caller::Caller;
+use super::rules_file::RulesFile;
 use super::tokens::{AccessTokens, TokenDigest};
 use super::user_tokens::{NotAccepted, RefusedToken, UserTokenOptions, UserTokens, time_until};
 use crate::error::{Error, Result};
 use crate::limits::CLOCK_CHECK_TIME;
+use crate::rights::Rules;
 use crate::server::connection::caller_slot::{Credential, Rights};
 use crate::server::file_reload::{ReloadedFile, Watch};
 use crate::server::observe::refusal_log::RefusalLog;
@@ -27,6 +29,8 @@ pub struct AccessOptions {
     pub token_file: Option<PathBuf>,
     /// Which users' tokens are accepted. `None` if none are.
     pub user_tokens: Option<UserTokenOptions>,
+    /// The file of access rules. `None` if there are none.
+    pub rules: Option<PathBuf>,
     /// Whether all mutations are rejected.
     pub read_only: bool,
 }
@@ -41,6 +45,7 @@ pub struct Access(Arc<Authentication>);
 struct Authentication {
     tokens: Option<Arc<ReloadedFile<AccessTokens>>>,
     users: Option<UserTokens>,
+    rules: Option<RulesFile>,
     read_only: bool,
     /// Tells when other tokens or keys are in effect.
     changed: watch::Sender<()>,
@@ -59,6 +64,10 @@ impl Access {
     /// # Errors
     /// `UNAVAILABLE`: a file cannot be read. `BAD_USER_INPUT`: a file or an option is invalid.
     pub fn new(options: AccessOptions) -> Result<Self> {
+        if options.user_tokens.is_some() && options.rules.is_none() {
+            let message = "users' tokens need --rules, which say what users may do";
+            return Err(Error::bad_input(message));
+        }
         let changed = watch::Sender::new(());
         let tokens = options.token_file.map(|path| {
             let secret = |_: &[u8]| true;
@@ -71,6 +80,7 @@ impl Access {
         Ok(Self(Arc::new(Authentication {
             tokens: tokens.transpose()?,
             users: users.transpose()?,
+            rules: options.rules.map(RulesFile::new).transpose()?,
             read_only: options.read_only,
             changed,
             refusals: RefusalLog::default(),
@@ -82,12 +92,22 @@ impl Access {
         self.0.tokens.is_some() || self.0.users.is_some()
     }
 
+    /// The access rules in force, now and after each change. `None` if everything is allowed.
+    pub(crate) fn rules(&self) -> Option<watch::Receiver<Arc<Rules>>> {
+        self.0.rules.as_ref().map(RulesFile::in_force)
+    }
+
+    /// Whether tokens or rules limit what callers may do.
+    pub fn is_limited(&self) -> bool {
+        self.asks_for_token() || self.0.rules.is_some()
+    }
+
     /// Whether the server rejects all mutations.
     pub(crate) fn is_read_only(&self) -> bool {
         self.0.read_only
     }
 
-    /// Reloads the tokens and keys whenever they change. Never returns.
+    /// Reloads the tokens, keys and rules whenever they change. Never returns.
     pub(crate) async fn watch(&self) {
         let tokens = async {
             if let Some(tokens) = &self.0.tokens {
@@ -99,17 +119,25 @@ impl Access {
                 users.watch().await;
             }
         };
-        tokio::join!(tokens, users);
+        let rules = async {
+            if let Some(rules) = &self.0.rules {
+                rules.watch().await;
+            }
+        };
+        tokio::join!(tokens, users, rules);
         std::future::pending().await
     }
 
-    /// Reloads the tokens and keys immediately, if there are any.
+    /// Reloads the tokens, keys and rules immediately, if there are any.
     pub(crate) async fn reload(&self) {
         if let Some(tokens) = &self.0.tokens {
             tokens.clone().reload().await;
         }
         if let Some(users) = &self.0.users {
             users.reload().await;
+        }
+        if let Some(rules) = &self.0.rules {
+            rules.reload().await;
         }
     }
 
@@ -123,6 +151,14 @@ impl Access {
             return self.caller_with(bearer(headers)?).await;
         }
         self.anonymous()
+    }
+
+    /// Identifies the sender of a request by its headers, which must have a token.
+    ///
+    /// # Errors
+    /// As [`Self::caller`]. Also if there are rules for callers without a token.
+    pub(super) async fn caller_with_token(&self, headers: &HeaderMap) -> Result<Caller> {
+        self.caller_with(bearer(headers)?).await
     }
 
     /// Identifies the sender of a request by its token, if this server has tokens.
@@ -174,11 +210,14 @@ impl Access {
         }
     }
 
-    /// The sender of a request without a token.
+    /// The sender of a request without a token. If there are rules, they say what it may do.
     ///
     /// # Errors
     /// `UNAUTHENTICATED`: this server requires tokens.
     pub(crate) fn anonymous(&self) -> Result<Caller> {
+        if self.0.rules.is_some() {
+            return Ok(Caller::anonymous(self.is_read_only()));
+        }
         if self.asks_for_token() {
             return Err(unauthenticated(
                 "this server requires a token in the header `Authorization: Bearer …`, or in \

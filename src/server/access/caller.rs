@@ -42,6 +42,11 @@ impl Caller {
         Self::new(Principal::Operator, true, read_only)
     }
 
+    /// A caller without a token, if there are rules.
+    pub(super) fn anonymous(read_only: bool) -> Self {
+        Self::new(Principal::Anonymous, true, read_only)
+    }
+
     /// A caller with a token of the token file.
     pub(super) fn with_token(token: &AccessToken, digest: TokenDigest, read_only: bool) -> Self {
         let name = token.name.clone();

@@ -113,7 +113,8 @@ pub(crate) async fn by_get(
     match endpoint.execute(request, Methods::Queries).await {
         (GraphQlResponse::Executed(json), false) => {
             let pool = endpoint.graphql.pool();
-            cached::executed(media, json, &head.headers, caller.known, pool).await
+            let by_token = endpoint.access.asks_for_token();
+            cached::executed(media, json, &head.headers, by_token, pool).await
         }
         (answer, _) => endpoint.answer(media, answer, &caller),
     }
