@@ -68,7 +68,7 @@ impl<'b> Steps<'b> {
         self.interrupted.get()
     }
 
-    /// Returns all steps, including the used ones.
+    /// All steps, including the used ones.
     pub(super) fn undo(&self) {
         self.left.set(self.drawn.get());
     }

@@ -3,12 +3,14 @@
 
 mod bounds;
 mod connections;
+mod queries;
 mod user_tokens;
 
 use std::time::Duration;
 
 pub use bounds::Bounds;
 pub use connections::*;
+pub use queries::*;
 pub use user_tokens::*;
 
 /// Bytes of an encoded key. FoundationDB's limit; the embedded engine has the same.
@@ -47,10 +49,6 @@ pub const BODY_MEMBERS_MAX: usize = 1_000;
 /// Decoded bytes of a gzip body that allow one more member. Tools write larger members: `bgzip`
 /// puts 65,280 bytes into each.
 pub const BODY_MEMBER_BYTES: usize = 16 << 10;
-/// Parsed and validated queries in the cache.
-pub const OPERATIONS_CACHED_MAX: usize = 1_000;
-/// Bytes of the texts of these queries. In memory a query takes several dozen times its text.
-pub const OPERATIONS_CACHED_BYTES_MAX: usize = 2 << 20;
 /// Ranges that the embedded engine reads before it yields to the scheduler.
 pub const RANGES_AT_A_TIME: usize = 250;
 /// Pairs that the embedded engine steps over to reach the next range, before it searches for its
@@ -64,8 +62,6 @@ pub const STEPPED_OVER_AT_A_TIME: u64 = 4_096;
 /// Steps of work for a cleared range that a read of the embedded engine steps over: a search for its
 /// end.
 pub const STEPS_PER_HIDDEN_RANGE: u64 = 8;
-/// Bytes of a query that is cached. Longer queries are parsed for each request.
-pub const OPERATION_CACHED_BYTES_MAX: usize = 16 << 10;
 
 /// Bytes of a JSONPath query.
 pub const JSONPATH_BYTES_MAX: usize = 16 << 10;
@@ -140,11 +136,6 @@ pub const TREE_LEVELS_MAX: usize = 1_000;
 pub const VARIABLES_MAX: usize = 100_000;
 /// Bytes of the `extensions` of a request, as JSON.
 pub const EXTENSIONS_BYTES_MAX: usize = 16 << 10;
-
-/// Persisted queries, which clients send by hash alone.
-pub const PERSISTED_QUERIES_MAX: usize = 10_000;
-/// Bytes of the texts of all persisted queries.
-pub const PERSISTED_QUERIES_BYTES_MAX: usize = 16 << 20;
 
 /// Bytes of a response below which it is not compressed.
 pub const COMPRESSED_BYTES_MIN: u16 = 1 << 10;
@@ -499,8 +490,8 @@ pub const TOKEN_CHARACTERS_MIN: usize = 16;
 pub const TOKEN_CHARACTERS_MAX: usize = 1_024;
 /// Bytes of the name of a token.
 pub const TOKEN_NAME_BYTES_MAX: usize = 64;
-/// Bytes of a file of tokens, certificates or a key.
-pub const WATCHED_FILE_BYTES_MAX: usize = 1 << 20;
+/// Bytes of a file of tokens, operations, certificates or a key.
+pub const WATCHED_FILE_BYTES_MAX: usize = 6 << 20;
 /// Bytes of a file of access rules.
 pub const RULES_BYTES_MAX: usize = 256 << 10;
 /// Access rules of one file.

@@ -4,14 +4,14 @@ use std::sync::Arc;
 
 use crate::budget::Budget;
 use crate::database::document_key::{DocumentKey, check_collection};
-use crate::database::query::{KeySet, Order, Page};
 use crate::database::query::search::Search;
+use crate::database::query::{KeySet, Order, Page};
 use crate::document::filter::Filter;
 use crate::error::Result;
 use crate::limits::BULK_DOCUMENTS_MAX;
 use crate::store::Transaction;
 
-/// Returns the first documents in the catalog of a collection that match a filter and whose keys are in a
+/// The first documents in the catalog of a collection that match a filter and whose keys are in a
 /// set, at most `documents_max`, in the order of their ids. The transaction conflicts with others that create or
 /// delete a document before the last one of them. If there are fewer than `documents_max`, it
 /// conflicts with the creation of any in the set.

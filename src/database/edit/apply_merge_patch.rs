@@ -76,7 +76,7 @@ fn add_members(path: &Path, patch: &MergePatch, places: &mut Vec<Path>) {
     }
 }
 
-/// Returns the leaves of the result of a patch applied to no value.
+/// The leaves of the result of a patch applied to no value.
 pub(crate) async fn alone(patch: &MergePatch, budget: &Budget) -> Result<Leaves> {
     leaves_of(&patch.alone().unwrap_or("null".into()), budget).await
 }
@@ -85,7 +85,7 @@ pub(crate) async fn alone(patch: &MergePatch, budget: &Budget) -> Result<Leaves>
 type Locations = HashMap<Place, Location>;
 
 impl Editor<'_> {
-    /// Returns the location of a member whose parent objects do not exist. Writing the member
+    /// The location of a member whose parent objects do not exist. Writing the member
     /// creates them.
     async fn make_way(&self, path: &Path) -> Result<Location> {
         let mut missing: Vec<Token> = Vec::new();
@@ -104,7 +104,7 @@ impl Editor<'_> {
         }
     }
 
-    /// Returns the location `missing` tokens below a new member. The tokens are ordered from the
+    /// The location `missing` tokens below a new member. The tokens are ordered from the
     /// last one up.
     fn inside(&self, outermost: Location, missing: &[Token]) -> Result<Location> {
         let not_there = |element: String| {
@@ -262,7 +262,7 @@ impl Editor<'_> {
     }
 }
 
-/// Returns the error for a token that would name an element if its parent were an array.
+/// The error for a token that would name an element if its parent were an array.
 fn ambiguous(parent: &Place, token: &Token) -> Error {
     let place = format!("{parent}/{token}");
     let message = format!(
@@ -274,14 +274,14 @@ fn ambiguous(parent: &Place, token: &Token) -> Error {
     Error::invalid_path(Some(place), message)
 }
 
-/// Returns the approximate memory of a place that a patch names, in bytes: in the list of the places,
+/// The approximate memory of a place that a patch names, in bytes: in the list of the places,
 /// in its copy by key range, and as an entry of [`Locations`] with its own place.
 fn held(location: &Location) -> usize {
     let segments = location.place.0.len() * size_of::<Segment>();
     3 * size_of::<Location>() + 2 * segments + 4 * location.key.len()
 }
 
-/// Returns an existing object as the parent of new members.
+/// An existing object as the parent of new members.
 fn object(at: &Location) -> Result<Parent> {
     let (first, _) = at
         .first

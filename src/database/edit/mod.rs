@@ -144,7 +144,7 @@ fn is_dash(path: &Path) -> bool {
     matches!(path.tokens().last(), Some(Token::Dash))
 }
 
-/// Returns the commit that last changed a document. The read causes no conflict; call
+/// The commit that last changed a document. The read causes no conflict; call
 /// [`depend_on_version`] to depend on the version.
 ///
 /// # Errors

@@ -154,7 +154,7 @@ impl UpdateOperation {
         !matches!(self, Self::Unset | Self::Remove(_))
     }
 
-    /// Returns what the operation stores at a place without a value, if it creates one.
+    /// What the operation stores at a place without a value, if it creates one.
     async fn alone(&self, budget: &Budget) -> Result<Option<Cow<'_, Leaves>>> {
         Ok(match self {
             Self::Set(leaves) | Self::Append(leaves) => Some(Cow::Borrowed(leaves)),
@@ -387,7 +387,7 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// Returns the place that a singular query leads to. `None` if a value on the way does not
+    /// The place that a singular query leads to. `None` if a value on the way does not
     /// exist.
     async fn singular_place(&self, query: &Query) -> Result<Option<Place>> {
         if let Some(place) = query.place() {
@@ -406,7 +406,7 @@ impl Editor<'_> {
         self.budget.compute(find).await
     }
 
-    /// Returns the places that a query selects, without those inside another one.
+    /// The places that a query selects, without those inside another one.
     async fn selected(&self, query: &Query) -> Result<Vec<Place>> {
         let memory = self.budget.reserve();
         let read = |reads: PartReads| -> BoxFuture<'_, _> {

@@ -26,9 +26,9 @@ pub use aggregate::{
 pub use entries::held::HeldEntry;
 pub use index_hint::missing_index;
 pub use key_set::{KeySet, KeyTests, check_listed};
+use matcher::Matcher;
 pub use page::{DocumentPage, Order, OrderBy, Page, PageRow, Position, Select, Total, UsedIndexes};
 pub use portion::{Portion, portion};
-use matcher::Matcher;
 use search::Search;
 use total::total;
 
@@ -38,7 +38,7 @@ use crate::document::id::DocumentId;
 use crate::error::{Error, Limit, Result};
 use crate::store::Read;
 
-/// Returns a page of the matching documents.
+/// A page of the matching documents.
 ///
 /// # Errors
 /// `TOO_COMPLEX`: the query would examine more documents than allowed. The message names an index
@@ -72,7 +72,7 @@ pub async fn documents(read: &dyn Read, budget: &Budget, select: &Select) -> Res
     Ok(found)
 }
 
-/// Returns whether each of some documents of a collection passes a filter. One that does not exist is
+/// Whether each of some documents of a collection passes a filter. One that does not exist is
 /// a document in which no path selects anything.
 ///
 /// # Errors
@@ -89,7 +89,7 @@ pub async fn passing(
     Ok(passed.iter().map(Option::is_some).collect())
 }
 
-/// Returns all documents that match a filter and have keys in a set, in the order of their ids. Examines at most `documents_max`
+/// All documents that match a filter and have keys in a set, in the order of their ids. Examines at most `documents_max`
 /// documents.
 ///
 /// # Errors

@@ -111,7 +111,7 @@ impl Fetched {
         Self { pairs, reads }
     }
 
-    /// Returns the result of a read.
+    /// The result of a read.
     ///
     /// # Errors
     /// The error of that read.

@@ -216,7 +216,7 @@ struct FoundRange<'l> {
 }
 
 impl Loaded<'_> {
-    /// Returns the results under other numbers: for each number the position of its request. Without
+    /// The results under other numbers: for each number the position of its request. Without
     /// one, nothing was requested, and the result is that nothing is stored.
     #[must_use]
     pub fn renumbered(self, positions: Vec<Option<usize>>) -> Self {
@@ -226,7 +226,7 @@ impl Loaded<'_> {
         }
     }
 
-    /// Returns the position of the request with a number.
+    /// The position of the request with a number.
     fn position(&self, number: usize) -> Option<usize> {
         match &self.positions {
             None => Some(number),
@@ -234,7 +234,7 @@ impl Loaded<'_> {
         }
     }
 
-    /// Returns the requested value. None if nothing is stored there.
+    /// The requested value. None if nothing is stored there.
     ///
     /// # Errors
     /// As [`load`].
@@ -246,7 +246,7 @@ impl Loaded<'_> {
         Ok(found.and_then(|it| ValueRef::new(it.pairs, it.range, it.candidate.key.len())))
     }
 
-    /// Returns the place of the requested value. None if nothing is stored there.
+    /// The place of the requested value. None if nothing is stored there.
     ///
     /// # Errors
     /// As [`load`].
@@ -258,7 +258,7 @@ impl Loaded<'_> {
         Ok(found.and_then(|it| self.place_of(number, it.candidate)))
     }
 
-    /// Returns the requested value of a document. None if nothing is stored there.
+    /// The requested value of a document. None if nothing is stored there.
     ///
     /// # Errors
     /// As [`load`].
@@ -299,7 +299,7 @@ impl Loaded<'_> {
         }
     }
 
-    /// Returns the requested value without the omitted parts. None if nothing is stored there, or if
+    /// The requested value without the omitted parts. None if nothing is stored there, or if
     /// the value itself is omitted.
     ///
     /// # Errors
@@ -351,7 +351,7 @@ impl Loaded<'_> {
         Ok(Remainder::new(key, pieces, omitted))
     }
 
-    /// Returns the first candidate that has a value, with its pairs. None if no candidate has one.
+    /// The first candidate that has a value, with its pairs. None if no candidate has one.
     fn found(&self, number: usize) -> Result<Option<FoundRange<'_>>> {
         let extent = self.requested[number].extent();
         for at in self.candidates.numbers(number)? {
@@ -371,7 +371,7 @@ impl Loaded<'_> {
         Ok(None)
     }
 
-    /// Returns the commit that last changed the requested document. None if Phyllo has not written
+    /// The commit that last changed the requested document. None if Phyllo has not written
     /// it.
     ///
     /// # Errors

@@ -94,7 +94,7 @@ impl PathCandidates {
         candidates
     }
 
-    /// Returns the range of candidates of a requested path.
+    /// The range of candidates of a requested path.
     ///
     /// # Errors
     /// `TOO_LARGE`: the key of a candidate exceeds the limit. Errors of the store.
@@ -102,7 +102,7 @@ impl PathCandidates {
         self.of[requested].clone()
     }
 
-    /// Returns the candidate with this number.
+    /// The candidate with this number.
     pub(crate) fn get(&self, number: usize) -> &PathCandidate {
         &self.all[number]
     }
@@ -111,7 +111,7 @@ impl PathCandidates {
         &self.keys[candidate.key.clone()]
     }
 
-    /// Returns the keys of all candidates of a requested path.
+    /// The keys of all candidates of a requested path.
     pub(crate) fn keys(&self, requested: usize) -> impl Iterator<Item = &[u8]> {
         let of = self.of[requested].as_ref();
         let candidates = of.map_or(&[][..], |of| &self.all[of.clone()]);

@@ -36,7 +36,7 @@ pub struct Remainder {
 
 impl Remainder {
     /// Creates the remainder of the value at `key` from its pieces. `omitted` are the keys of the
-    /// parts that exist, in any order. Returns none if the whole value is omitted.
+    /// parts that exist, in any order. None if the whole value is omitted.
     pub(crate) fn new(
         key: &[u8],
         pieces: Vec<(Arc<Pairs>, Range<usize>)>,
@@ -93,7 +93,7 @@ pub(crate) fn disjoint(mut keys: Vec<&[u8]>) -> Vec<&[u8]> {
     keys
 }
 
-/// Returns the ranges of the value at `key` that lie between `omitted`, which are [`disjoint`] keys
+/// The ranges of the value at `key` that lie between `omitted`, which are [`disjoint`] keys
 /// in the value.
 pub(crate) fn ranges_between(key: &[u8], omitted: &[&[u8]]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut ranges = Vec::with_capacity(omitted.len() + 1);

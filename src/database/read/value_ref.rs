@@ -30,7 +30,7 @@ impl<'p> ValueRef<'p> {
         })
     }
 
-    /// Returns the kind of the value.
+    /// The kind of the value.
     ///
     /// # Errors
     /// `INTERNAL`: the pairs are malformed. The log has the key.
@@ -40,7 +40,7 @@ impl<'p> ValueRef<'p> {
         kind_at(&key[self.key_bytes..], value).map_err(|error| malformed(error, key))
     }
 
-    /// Returns the value as JSON text.
+    /// The value as JSON text.
     ///
     /// # Errors
     /// `INTERNAL`: the pairs are malformed. The log has the key. `TOO_LARGE`: the text exceeds the
@@ -136,20 +136,20 @@ impl<'p> ValueRef<'p> {
         })
     }
 
-    /// Returns the key of the place.
+    /// The key of the place.
     pub(crate) fn key(&self) -> &'p [u8] {
         let (first, _) = self.pairs.get(self.range.start);
         &first[..self.key_bytes]
     }
 
-    /// Returns the stored pairs.
+    /// The stored pairs.
     pub fn pairs(&self) -> impl ExactSizeIterator<Item = (&'p [u8], &'p [u8])> + use<'p> {
         let pairs = self.pairs;
         self.range.clone().map(move |at| pairs.get(at))
     }
 }
 
-/// Returns the length of the array at the first `array_bytes` of the last key in it. 0 if the value
+/// The length of the array at the first `array_bytes` of the last key in it. 0 if the value
 /// there is not an array.
 ///
 /// # Errors

@@ -2,12 +2,12 @@
 
 use async_graphql::{Enum, Value};
 
+use super::documents_request::scan_max;
+use super::filter_input::{FilterInput, KeyFilterInput, read_documents};
+use super::page_arguments::{FieldRequest, page_size};
+use super::place_input::DEFAULT_COLLECTION;
 use crate::database::query::{self, AggregateQuery, AggregatedPath, ValueSummary};
 use crate::error::{Error, Limit, Result};
-use crate::graphql::arguments::documents_request::scan_max;
-use crate::graphql::arguments::filter_input::{FilterInput, KeyFilterInput, read_documents};
-use crate::graphql::arguments::page_arguments::page_size;
-use crate::graphql::arguments::place_input::DEFAULT_COLLECTION;
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::scalars::scalar_types::{JsonPath, parsed};
 use crate::limits::{AGGREGATED_PATHS_MAX, HELD_PER_JSONPATH_BYTE, INDEX_PATHS_MAX};
@@ -86,12 +86,8 @@ impl AggregatedValues {
     }
 }
 
-impl AggregateRequest {
-    /// Sets an argument.
-    ///
-    /// # Errors
-    /// `BAD_USER_INPUT`: it does not have its type.
-    pub(crate) fn set(&mut self, name: &str, argument: Value) -> Result<()> {
+impl FieldRequest for AggregateRequest {
+    fn set(&mut self, name: &str, argument: Value) -> Result<()> {
         let argument = Some(argument);
         match name {
             "collection" => self.collection = parsed(argument)?,
@@ -106,7 +102,9 @@ impl AggregateRequest {
         }
         Ok(())
     }
+}
 
+impl AggregateRequest {
     /// The query to run, for what the selection needs.
     ///
     /// # Errors

@@ -4,12 +4,12 @@ use std::sync::Arc;
 
 use async_graphql::{ID, InputObject};
 
+use super::required::{in_argument, path_of_change};
 use crate::budget::Reservation;
 use crate::database::{DocumentKey, ValueSource};
 use crate::document::id::DocumentId;
 use crate::document::path::Path;
 use crate::error::Result;
-use crate::graphql::arguments::required::{in_argument, path_of_change};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::scalars::scalar_types::PathScalar;
 use crate::key::Leaves;
@@ -18,16 +18,13 @@ use crate::store::Transaction;
 /// The collection of a field without the argument `collection`.
 pub(crate) const DEFAULT_COLLECTION: &str = "D";
 
-/// A place in a document. It fails with `NOT_FOUND` if nothing is stored there.
+/// The input `DocumentPlace`, which schema.graphql describes.
 #[derive(InputObject)]
 #[graphql(name = "DocumentPlace")]
 pub(crate) struct PlaceInput {
-    /// The collection that holds the document.
     #[graphql(default_with = "DEFAULT_COLLECTION.to_owned()")]
     collection: String,
-    /// The key of the document in its collection (`Document.key`).
     id: ID,
-    /// The path of the value; the empty path is the whole document.
     #[graphql(default_with = "Some(PathScalar::default())")]
     path: Option<PathScalar>,
 }

@@ -51,11 +51,22 @@ pub(crate) async fn replaced(rules: &mut Option<RulesInForce>) {
     }
 }
 
-/// A digest that tells callers apart whose requests the rules limit. None for others. With `any_token`,
-/// all tokens of one user have the same digest, if they name the user by the claims `iss` and `sub`.
-pub(crate) fn caller_digest(rights: &RequestRights, any_token: bool) -> Option<[u8; 32]> {
+/// Whose requests have the same [`caller_digest`].
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum SameCaller {
+    /// Those with the same rights: equal claims, and operations that are listed, or not.
+    Rights,
+    /// Those of one user, with any token, if tokens name the user by the claims `iss` and `sub`.
+    User,
+}
+
+/// A digest that tells callers apart whose requests the rules limit. None for others.
+pub(crate) fn caller_digest(rights: &RequestRights, same: SameCaller) -> Option<[u8; 32]> {
     rights.rules_in_force()?;
     let mut digest = Sha256::new();
+    if same == SameCaller::Rights && rights.is_listed {
+        digest.update(b"listed:");
+    }
     match &rights.principal {
         Principal::Operator => return None,
         Principal::Anonymous => digest.update(b"anonymous"),
@@ -67,7 +78,9 @@ pub(crate) fn caller_digest(rights: &RequestRights, any_token: bool) -> Option<[
             let claims = &**claims;
             let named = (claims.get("iss"), claims.get("sub"));
             let text = match named {
-                (Some(issuer), Some(subject)) if any_token => json!([issuer, subject]).to_string(),
+                (Some(issuer), Some(subject)) if same == SameCaller::User => {
+                    json!([issuer, subject]).to_string()
+                }
                 _ => json!(claims).to_string(),
             };
             digest.update(b"user:");
@@ -77,11 +90,16 @@ pub(crate) fn caller_digest(rights: &RequestRights, any_token: bool) -> Option<[
     Some(digest.finalize().into())
 }
 
-/// What a caller may do now. Without rules, everything.
-pub(crate) fn rights_of(rules: Option<&RulesInForce>, principal: Principal) -> RequestRights {
+/// What a caller may do now. Without rules, everything. `is_listed` says whether the operation is a listed
+/// one, sent by its id.
+pub(crate) fn rights_of(
+    rules: Option<&RulesInForce>,
+    principal: Principal,
+    is_listed: bool,
+) -> RequestRights {
     RequestRights {
         principal,
         rules: rules.map(RulesInForce::current),
-        is_listed: false,
+        is_listed,
     }
 }

@@ -37,6 +37,8 @@ pub struct GraphQlOptions {
     pub introspection: bool,
     /// Whether responses to queries have hints.
     pub hints: bool,
+    /// Whether only listed operations are executed.
+    pub listed_only: bool,
     /// The limits of a request.
     pub bounds: Bounds,
     /// The access rules. Without them, every request is allowed.
@@ -50,6 +52,7 @@ impl Default for GraphQlOptions {
             scope: SchemaScope::default(),
             introspection: true,
             hints: true,
+            listed_only: false,
             bounds: Bounds::DEFAULT,
             rules: None,
         }

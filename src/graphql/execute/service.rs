@@ -10,14 +10,16 @@ use tokio::time::{Instant, timeout_at};
 
 use super::allowed::Allowed;
 use super::change_targets::check_targets;
-use super::failures::{error_response, is_forbidden, log, out_of_time, refusal, unanswered, undone};
+use super::failures::{
+    error_response, is_forbidden, log, out_of_time, refusal, unanswered, undone,
+};
 use super::hints::{QueryAnswer, with_hints};
 use super::interface::{GraphQlOptions, GraphQlResponse, Methods};
 use super::mutations::attempt::{AttemptLimits, Mutated, attempt};
 use super::operation::{IdleOperation, Operation, coerced};
+use super::planned::seen_change::SeenChange;
 use super::planned::write_response::WrittenResponse;
 use super::planned::{PlanArguments, PlanExecutor, PlanSource};
-use super::planned::seen_change::SeenChange;
 use super::streaming::{EventResponse, ResponseStream, Started};
 use super::subscriptions::changes::responses_to_changes;
 use super::subscriptions::followed_place::seen_places;
@@ -28,7 +30,7 @@ use crate::database::{Database, FollowFrom, FollowedChange, Interest};
 use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_stats::{RequestStats, type_name};
-use crate::graphql::context::rules_in_force::{RulesInForce, caller_digest, rights_of};
+use crate::graphql::context::rules_in_force::{RulesInForce, SameCaller, caller_digest, rights_of};
 use crate::graphql::prepare::introspection::Introspection;
 use crate::graphql::prepare::plan::Field;
 use crate::graphql::prepare::prepared_query::{PreparedQueries, Refusal, select, select_named};
@@ -37,7 +39,8 @@ use crate::graphql::request::body::Request;
 use crate::graphql::request::idempotency::once_only;
 use crate::graphql::request::persisted::PersistedQueries;
 use crate::graphql::response::commit_version::fill;
-use crate::graphql::response::write_errors::{complete, server_error, write, write_value};
+use crate::graphql::response::write_errors::{complete, server_error, without_data};
+use crate::graphql::scalars::scalar_types::{EnumValues, write_value};
 use crate::graphql::variables::variable_cost::check_uses;
 use crate::limits::Bounds;
 use crate::rights::{Principal, RequestRights};
@@ -50,7 +53,9 @@ pub struct GraphQl(pub(super) Arc<ServiceParts>);
 pub(super) struct ServiceParts {
     database: Database,
     pub(super) operations: PreparedQueries,
-    persisted: PersistedQueries,
+    pub(super) persisted: PersistedQueries,
+    /// Whether only listed operations are executed.
+    listed_only: bool,
     /// Whether responses to queries have hints.
     hints: bool,
     pool: Pool,
@@ -72,6 +77,7 @@ impl GraphQl {
             scope,
             introspection,
             hints,
+            listed_only,
             bounds,
             rules,
         } = options;
@@ -82,6 +88,7 @@ impl GraphQl {
             database,
             operations,
             persisted: PersistedQueries::new(),
+            listed_only,
             hints,
             live: Arc::new(LiveQueries::new(pool.clone())),
             pool,
@@ -135,7 +142,7 @@ impl GraphQl {
                 Refusal::Error(error) => GraphQlResponse::Refused(error_response(&error, report)),
                 Refusal::Invalid(errors) => {
                     report.note(&errors);
-                    GraphQlResponse::Refused(write(None, &errors))
+                    GraphQlResponse::Refused(without_data(&errors))
                 }
             })
     }
@@ -214,13 +221,15 @@ impl GraphQl {
     ) -> Result<ResponseStream> {
         // A copy, because the text is a part of the whole message.
         let key = LiveKey {
-            document: operation.document.clone(),
+            document: operation.prepared.document.clone(),
             operation: operation.name.as_deref().map(Into::into),
             variables: variables[..].into(),
-            caller: caller_digest(&operation.rights, false),
+            caller: caller_digest(&operation.rights, SameCaller::Rights),
         };
-        let selected = select(&operation.document, operation.name.as_deref())?;
-        let target = target(root_field(selected)?, &operation.variables.values, after)?;
+        let document = &operation.prepared.document;
+        let selected = select(document, operation.name.as_deref())?;
+        let field = root_field(document, selected)?;
+        let target = target(field, &operation.variables.values, after)?;
         let inner = self.0.clone();
         let rules = inner.rules.as_ref().map(RulesInForce::followed);
         let time = allowed.deadline.saturating_duration_since(Instant::now());
@@ -256,10 +265,14 @@ impl GraphQl {
                     let interest = interest.clone();
                     Box::pin(async move {
                         let followed = (&*interest, &change);
-                        inner.respond_to_change(operation, allowed(), followed).await
+                        inner
+                            .respond_to_change(operation, allowed(), followed)
+                            .await
                     })
                 };
-                Ok(responses_to_changes(follower, rules, refusal, check, respond))
+                Ok(responses_to_changes(
+                    follower, rules, refusal, check, respond,
+                ))
             }
         }
     }
@@ -313,38 +326,41 @@ impl ServiceParts {
         request: Request,
         report: &mut RequestStats,
     ) -> Result<(Operation, OperationType), Refusal> {
-        let by_hash = request.query.is_empty() && request.query_hash.is_some();
-        report.found_by_hash = by_hash.then_some(false);
-        let request = self.persisted.resolve(request)?;
-        report.found_by_hash = by_hash.then_some(true);
+        let by_id = request.query.is_empty() && request.query_id.is_some();
+        report.found_by_id = by_id.then_some(false);
+        let resolved = self.persisted.resolve(request)?;
+        report.found_by_id = by_id.then_some(true);
+        if self.listed_only {
+            resolved.check_listed()?;
+        }
+        let request = &resolved.request;
         let kept = self.operations.kept_document(&request.query);
         report.parsed_before = Some(kept.is_some());
         let prepared = match kept {
             Some(prepared) => prepared,
             None => self.operations.document(&request.query).await?,
         };
-        self.persisted.keep(&request);
+        self.persisted.keep(&resolved);
         let document = &prepared.document;
         let (name, selected) = select_named(document, request.operation_name.as_deref())?;
-        let ty = prepared.operation_type(name, selected);
+        let ty = selected.ty;
         report.ty = Some(type_name(ty));
         report.operation = name.map(str::to_owned);
         let plan = prepared.plan(name)?;
-        let variables = coerced(&prepared, &request, self.bounds).await?;
+        let variables = coerced(&prepared, request, self.bounds).await?;
         check_uses(document, selected, &variables, &self.bounds)?;
-        let rights = self.rights(request.principal.clone());
+        let rights = self.rights((request.principal.clone(), resolved.is_listed));
         let once_only = match ty {
             OperationType::Mutation => {
-                check_targets(document, selected, &variables, prepared.schema.types())?;
-                once_only(&request, caller_digest(&rights, true)).map(Arc::new)
+                check_targets(&plan, &variables, prepared.schema.types())?;
+                once_only(request, caller_digest(&rights, SameCaller::User)).map(Arc::new)
             }
             OperationType::Query | OperationType::Subscription => None,
         };
         let operation = Operation {
-            schema: prepared.schema.clone(),
-            document: document.clone(),
+            prepared,
             plan,
-            name: request.operation_name,
+            name: resolved.request.operation_name,
             variables,
             once_only,
             rights,
@@ -403,7 +419,7 @@ impl ServiceParts {
             source: PlanSource::Database(&database),
             request_budget,
             rights: &operation.rights,
-            sdl: operation.schema.subgraph().json(),
+            sdl: operation.prepared.schema.sdl(),
         };
         let executed = executor.execute(&operation.plan, &introspected);
         answer(executed, request_budget, report).await
@@ -427,13 +443,14 @@ impl ServiceParts {
         let query = introspection.query(numbers, &variables.values);
         let mut request = async_graphql::Request::new("").variables(variables.values.clone());
         request.set_parsed_query(query);
-        let response = operation.schema.introspect(request).await;
+        let response = operation.prepared.schema.introspect(request).await;
         let mut values = vec![Vec::new(); introspection.count()];
         for (number, key) in included {
             match &response.data {
                 Value::Object(data) if response.errors.is_empty() => {
                     let value = data.get(key).unwrap_or(&Value::Null);
-                    values[number] = write_value(value);
+                    let written = write_value(&mut values[number], value, EnumValues::Strings);
+                    written.map_err(Error::internal)?;
                 }
                 _ => return Err(Error::internal("the schema cannot be introspected")),
             }
@@ -443,7 +460,7 @@ impl ServiceParts {
 
     /// The operation of a subscription, with the rights that its sender has now.
     fn renewed(&self, idle: &IdleOperation) -> Operation {
-        idle.operation(self.rights(idle.principal().clone()))
+        idle.operation(self.rights(idle.sender()))
     }
 
     /// The response of a live query to one event.
@@ -478,7 +495,7 @@ impl ServiceParts {
             source: PlanSource::Database(&database),
             request_budget: &request_budget,
             rights: &operation.rights,
-            sdl: operation.schema.subgraph().json(),
+            sdl: operation.prepared.schema.sdl(),
         };
         let change = SeenChange {
             followed,
@@ -504,8 +521,8 @@ impl ServiceParts {
     }
 
     /// What a caller may do now.
-    fn rights(&self, principal: Principal) -> RequestRights {
-        rights_of(self.rules.as_ref(), principal)
+    fn rights(&self, (principal, is_listed): (Principal, bool)) -> RequestRights {
+        rights_of(self.rules.as_ref(), principal, is_listed)
     }
 
     /// The budget of one request, or of one response of a subscription.

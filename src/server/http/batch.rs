@@ -36,7 +36,7 @@ pub(crate) async fn answer(
     answers
 }
 
-/// Returns the remaining response bytes and the deadline for the next request.
+/// The remaining response bytes and the deadline for the next request.
 fn left(answers: &[u8], deadline: Instant, bounds: &Bounds) -> Result<Left, Error> {
     let limit = bounds.response_bytes;
     let response_bytes = limit.saturating_sub(answers.len());

@@ -45,8 +45,14 @@ async fn no_response_has_or_depends_on_what_the_rules_do_not_allow() {
     }
     println!("{seen:?}");
     // The cases are of all kinds.
-    assert!(seen.refused > cases / 10 && seen.answered > cases / 10, "{seen:?}");
-    assert!(seen.changed > cases / 100 && seen.canaries > cases / 10, "{seen:?}");
+    assert!(
+        seen.refused > cases / 10 && seen.answered > cases / 10,
+        "{seen:?}"
+    );
+    assert!(
+        seen.changed > cases / 100 && seen.canaries > cases / 10,
+        "{seen:?}"
+    );
     assert!(seen.hidden > cases / 50, "{seen:?}");
 }
 
@@ -134,7 +140,10 @@ impl World {
         count(seen, &text, self.hides);
         self.assert_allowed(&text, &[&documents], seen, &context);
         let other = self.other.text(&request, NONE).await;
-        assert_eq!(text, other, "the response depends on what is hidden\n{context}");
+        assert_eq!(
+            text, other,
+            "the response depends on what is hidden\n{context}"
+        );
     }
 
     async fn mutation(&mut self, seen: &mut Seen) {
@@ -151,7 +160,10 @@ impl World {
         if before != after {
             seen.changed += 1;
             let changes = self.oracle.forbidden_changes(&before, &after);
-            assert!(changes.is_empty(), "{changes:#?}\n{context}{before:#?}\n{after:#?}");
+            assert!(
+                changes.is_empty(),
+                "{changes:#?}\n{context}{before:#?}\n{after:#?}"
+            );
         }
     }
 
@@ -270,14 +282,16 @@ fn random_value(random: &mut StdRng, next: &mut u64, levels: usize) -> Value {
     match random.random_range(0..4) {
         0 if levels > 0 => {
             let elements = random.random_range(0..3);
-            (0..elements).map(|_| random_value(random, next, levels - 1)).collect()
+            (0..elements)
+                .map(|_| random_value(random, next, levels - 1))
+                .collect()
         }
         1 | 2 if levels > 0 => {
             let names = ["a", "b", "0"].into_iter();
             let names: Vec<&str> = names.filter(|_| random.random_bool(0.6)).collect();
-            let members = names.into_iter().map(|name| {
-                (name.to_owned(), random_value(random, next, levels - 1))
-            });
+            let members = names
+                .into_iter()
+                .map(|name| (name.to_owned(), random_value(random, next, levels - 1)));
             Value::Object(members.collect())
         }
         _ => new_canary(random, next),
@@ -300,7 +314,13 @@ fn different(
         }
         let mut path = Vec::new();
         let mut other = document.clone();
-        change_hidden(&mut other, &mut path, &|path| oracle.reads(place, document, path), random, next);
+        change_hidden(
+            &mut other,
+            &mut path,
+            &|path| oracle.reads(place, document, path),
+            random,
+            next,
+        );
         others.insert((collection.clone(), id.clone()), other);
     }
     others
@@ -333,7 +353,8 @@ fn change_hidden(
             for name in members.keys() {
                 path.push(Step::Name(name.clone()));
                 let is_kept = is_root && (name == "s" || name == "o");
-                if !is_kept && !has_readable(&members[name], path, reads) && random.random_bool(0.3) {
+                if !is_kept && !has_readable(&members[name], path, reads) && random.random_bool(0.3)
+                {
                     gone.push(name.clone());
                 }
                 path.pop();

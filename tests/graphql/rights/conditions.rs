@@ -41,7 +41,9 @@ fn document(id: &str, selection: &str) -> String {
 }
 
 async fn a_document_that_does_not_pass_is_answered_as_absent() {
-    let limited = articles().await.limited(anyone(&[PUBLISHED]), user(json!({})));
+    let limited = articles()
+        .await
+        .limited(anyone(&[PUBLISHED]), user(json!({})));
     let selections = [
         "value",
         "kind id version length",
@@ -67,7 +69,10 @@ async fn a_document_that_does_not_pass_is_answered_as_absent() {
     let both = r#"{ a: document(collection: "articles", id: "draft") { value version }
         b: document(collection: "articles", id: "open") { text: value(path: "/text") length version children { nodes { path } } } }"#;
     let data = limited.data(both, NONE).await;
-    assert_eq!((&data["a"], &data["b"]["text"]), (&json!(null), &json!("seen")));
+    assert_eq!(
+        (&data["a"], &data["b"]["text"]),
+        (&json!(null), &json!("seen"))
+    );
     assert!(data["b"]["version"].is_string());
 }
 
@@ -111,7 +116,10 @@ async fn places_under_different_conditions_need_both() {
     };
     let keys = |data: &serde_json::Value| -> Vec<String> {
         let nodes = data["documents"]["nodes"].as_array().expect("nodes");
-        nodes.iter().map(|node| node["key"].as_str().expect("a key").to_owned()).collect()
+        nodes
+            .iter()
+            .map(|node| node["key"].as_str().expect("a key").to_owned())
+            .collect()
     };
     for (selection, expected) in [
         (r#"value(path: "/a")"#, &["1", "2"][..]),
@@ -128,9 +136,13 @@ async fn places_under_different_conditions_need_both() {
 }
 
 async fn a_page_has_only_documents_that_pass() {
-    let limited = articles().await.limited(anyone(&[PUBLISHED]), user(json!({})));
+    let limited = articles()
+        .await
+        .limited(anyone(&[PUBLISHED]), user(json!({})));
     let page = |arguments: &str| {
-        format!(r#"{{ documents(collection: "articles"{arguments}) {{ nodes {{ key value }} pageInfo {{ hasNextPage }} }} }}"#)
+        format!(
+            r#"{{ documents(collection: "articles"{arguments}) {{ nodes {{ key value }} pageInfo {{ hasNextPage }} }} }}"#
+        )
     };
     for arguments in [
         "",
@@ -141,7 +153,8 @@ async fn a_page_has_only_documents_that_pass() {
         r#", keys: {in: ["draft", "open", "none"]}"#,
     ] {
         let data = limited.data(&page(arguments), NONE).await;
-        let expected = json!([{"key": "open", "value": {"status": "published", "text": "seen", "n": 1}}]);
+        let expected =
+            json!([{"key": "open", "value": {"status": "published", "text": "seen", "n": 1}}]);
         assert_eq!(data["documents"]["nodes"], expected, "{arguments}");
         assert_eq!(data["documents"]["pageInfo"]["hasNextPage"], json!(false));
     }
@@ -177,7 +190,9 @@ async fn an_index_serves_the_conditions_of_a_page() {
 }
 
 async fn nodes_and_entities_are_hidden_one_by_one() {
-    let limited = articles().await.limited(anyone(&[PUBLISHED]), user(json!({})));
+    let limited = articles()
+        .await
+        .limited(anyone(&[PUBLISHED]), user(json!({})));
     let nodes = r#"{ nodes(ids: ["articles/draft", "articles/open", "articles/none#/text", "articles/x"]) {
         id ... on Document { value(path: "/text") } } }"#;
     let data = limited.data(nodes, NONE).await;
@@ -189,7 +204,10 @@ async fn nodes_and_entities_are_hidden_one_by_one() {
         {__typename: "Document", id: "articles/draft"}, {__typename: "Document", id: "articles/open"}]) {
         ... on Document { key value(path: "/text") length } } }"#;
     let data = limited.data(entities, NONE).await;
-    assert_eq!(data["_entities"], json!([null, {"key": "open", "value": "seen", "length": 3}]));
+    assert_eq!(
+        data["_entities"],
+        json!([null, {"key": "open", "value": "seen", "length": 3}])
+    );
 }
 
 const OWN: &str = "[[allow]]\nwho = \"user\"\nactions = [\"read\", \"list\", \"write\", \"create\", \"delete\"]\ncollection = \"notes\"\nwhere = { at = \"$.owner\", eq = \"{sub}\" }\n";
@@ -246,8 +264,14 @@ async fn a_change_passes_before_and_after() {
            b: replaceDocument(collection: "notes", id: "ann1", path: "/owner", document: "ann") { key }"#,
     )
     .await;
-    assert_eq!(all.note("ann1").await, json!({"owner": "ann", "text": "z", "n": 1}));
-    assert_eq!(all.note("bob1").await, json!({"owner": "bob", "text": "canary", "n": 3}));
+    assert_eq!(
+        all.note("ann1").await,
+        json!({"owner": "ann", "text": "z", "n": 1})
+    );
+    assert_eq!(
+        all.note("bob1").await,
+        json!({"owner": "bob", "text": "canary", "n": 3})
+    );
     let data = ann
         .mutate(r#"deleteDocument(collection: "notes", id: "ann1") { deleted value }"#)
         .await;
@@ -257,12 +281,18 @@ async fn a_change_passes_before_and_after() {
 async fn a_stored_document_passes_afterwards() {
     let (all, ann) = notes().await;
     let insert = |arguments: &str| {
-        format!(r#"insertDocument(collection: "notes", {arguments}) {{ key text: value(path: "/text") }}"#)
+        format!(
+            r#"insertDocument(collection: "notes", {arguments}) {{ key text: value(path: "/text") }}"#
+        )
     };
-    ann.mutate(&insert(r#"id: "new", document: {owner: "ann", text: "n"}"#)).await;
-    ann.mutate(&insert(r#"document: {owner: "ann", text: "n"}"#)).await;
-    ann.mutate(r#"replaceDocument(collection: "notes", id: "new2", document: {owner: "ann"}) { key }"#)
+    ann.mutate(&insert(r#"id: "new", document: {owner: "ann", text: "n"}"#))
         .await;
+    ann.mutate(&insert(r#"document: {owner: "ann", text: "n"}"#))
+        .await;
+    ann.mutate(
+        r#"replaceDocument(collection: "notes", id: "new2", document: {owner: "ann"}) { key }"#,
+    )
+    .await;
     for fields in [
         insert(r#"id: "other", document: {owner: "bob"}"#),
         insert(r#"document: {text: 1}"#),
@@ -274,8 +304,10 @@ async fn a_stored_document_passes_afterwards() {
     }
     assert_eq!(all.note("other").await, json!(null));
     // The key of an appended document is not known before the commit.
-    ann.refused(r#"mutation { appendDocument(collection: "notes", document: {owner: "ann"}) { key } }"#)
-        .await;
+    ann.refused(
+        r#"mutation { appendDocument(collection: "notes", document: {owner: "ann"}) { key } }"#,
+    )
+    .await;
 }
 
 async fn a_hidden_document_is_not_told_apart_from_an_absent_one_by_changes() {
@@ -306,10 +338,14 @@ async fn a_hidden_document_is_not_told_apart_from_an_absent_one_by_changes() {
 async fn bulk_changes_change_only_what_passes() {
     let (all, ann) = notes().await;
     let update = |arguments: &str| {
-        format!(r#"updateDocuments(collection: "notes", {arguments}) {{ matched changed updates {{ places }} }}"#)
+        format!(
+            r#"updateDocuments(collection: "notes", {arguments}) {{ matched changed updates {{ places }} }}"#
+        )
     };
     let data = ann
-        .mutate(&update(r#"where: {}, everything: true, set: [{at: "$.text", value: "all"}]"#))
+        .mutate(&update(
+            r#"where: {}, everything: true, set: [{at: "$.text", value: "all"}]"#,
+        ))
         .await;
     assert_eq!(
         data["updateDocuments"],
@@ -317,7 +353,9 @@ async fn bulk_changes_change_only_what_passes() {
     );
     assert_eq!(all.note("bob1").await["text"], json!("canary"));
     let data = ann
-        .mutate(&update(r#"where: {at: "$.text", eq: "canary"}, set: [{at: "$.text", value: 1}]"#))
+        .mutate(&update(
+            r#"where: {at: "$.text", eq: "canary"}, set: [{at: "$.text", value: 1}]"#,
+        ))
         .await;
     assert_eq!(data["updateDocuments"]["matched"], json!(0));
     ann.hidden_from_mutation(&update(
@@ -366,12 +404,21 @@ async fn stored_responses_of_hidden_documents_are_refused() {
     all.mutate(r#"replaceDocument(collection: "notes", id: "ann1", path: "/owner", document: "bob") { key }"#)
         .await;
     let again = ann.once(query, "k").await;
-    assert_eq!(again["errors"][0]["extensions"]["code"], json!("FORBIDDEN"), "{again}");
+    assert_eq!(
+        again["errors"][0]["extensions"]["code"],
+        json!("FORBIDDEN"),
+        "{again}"
+    );
     assert_eq!(again["data"], json!(null));
     // What was removed cannot be compared with the rules again.
-    let delete = r#"mutation { deleteDocument(collection: "notes", id: "ann2") { deleted value } }"#;
+    let delete =
+        r#"mutation { deleteDocument(collection: "notes", id: "ann2") { deleted value } }"#;
     let first = ann.once(delete, "d").await;
     assert_eq!(first["data"]["deleteDocument"]["deleted"], json!(true));
     let again = ann.once(delete, "d").await;
-    assert_eq!(again["errors"][0]["extensions"]["code"], json!("FORBIDDEN"), "{again}");
+    assert_eq!(
+        again["errors"][0]["extensions"]["code"],
+        json!("FORBIDDEN"),
+        "{again}"
+    );
 }

@@ -44,7 +44,10 @@ async fn counts_groups_and_plans_need_a_rule_without_a_condition() {
         assert!(message.contains("without `where`"), "{message}");
     }
     let data = limited
-        .data(r#"{ documents(collection: "articles") { nodes { key } plan { returned } } }"#, NONE)
+        .data(
+            r#"{ documents(collection: "articles") { nodes { key } plan { returned } } }"#,
+            NONE,
+        )
         .await;
     assert_eq!(data["documents"]["plan"]["returned"], json!(3));
     for field in [
@@ -71,6 +74,9 @@ async fn an_exceeded_limit_names_no_index() {
     let limited = all.limited(anyone(&[free]), user(json!({})));
     let response = limited.ask(query, NONE).await;
     let text = response.to_string();
-    assert!(text.contains("TOO_COMPLEX") && !text.contains("createIndex"), "{text}");
+    assert!(
+        text.contains("TOO_COMPLEX") && !text.contains("createIndex"),
+        "{text}"
+    );
     assert!(!text.contains("hints"), "{text}");
 }

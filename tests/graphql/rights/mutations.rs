@@ -68,7 +68,10 @@ async fn a_change_needs_the_right_to_write_its_place() {
         )
         .await;
     let stored = all
-        .data(r#"{ document(collection: "notes", id: "a") { value } }"#, NONE)
+        .data(
+            r#"{ document(collection: "notes", id: "a") { value } }"#,
+            NONE,
+        )
         .await;
     assert_eq!(
         stored["document"]["value"],
@@ -98,14 +101,38 @@ async fn a_change_needs_the_right_to_write_its_place() {
 
 async fn creation_change_deletion_and_indexes_are_different_rights() {
     let operations = [
-        ("create", r#"insertDocument(collection: "notes", id: "z", document: 1) { key }"#),
-        ("create", r#"insertDocument(collection: "notes", document: 1) { key }"#),
-        ("create", r#"appendDocument(collection: "notes", document: 1) { key }"#),
-        ("write", r#"replaceDocument(collection: "notes", id: "a", document: 1) { key }"#),
-        ("write", r#"patchDocument(collection: "notes", id: "a", patch: [{op: "replace", path: "", value: 2}]) { key }"#),
-        ("write", r#"deleteDocument(collection: "notes", id: "b", path: "/open") { deleted }"#),
-        ("delete", r#"deleteDocument(collection: "notes", id: "b") { deleted }"#),
-        ("index", r#"createIndex(collection: "notes", name: "n", on: ["$.n"]) { name state }"#),
+        (
+            "create",
+            r#"insertDocument(collection: "notes", id: "z", document: 1) { key }"#,
+        ),
+        (
+            "create",
+            r#"insertDocument(collection: "notes", document: 1) { key }"#,
+        ),
+        (
+            "create",
+            r#"appendDocument(collection: "notes", document: 1) { key }"#,
+        ),
+        (
+            "write",
+            r#"replaceDocument(collection: "notes", id: "a", document: 1) { key }"#,
+        ),
+        (
+            "write",
+            r#"patchDocument(collection: "notes", id: "a", patch: [{op: "replace", path: "", value: 2}]) { key }"#,
+        ),
+        (
+            "write",
+            r#"deleteDocument(collection: "notes", id: "b", path: "/open") { deleted }"#,
+        ),
+        (
+            "delete",
+            r#"deleteDocument(collection: "notes", id: "b") { deleted }"#,
+        ),
+        (
+            "index",
+            r#"createIndex(collection: "notes", name: "n", on: ["$.n"]) { name state }"#,
+        ),
         ("index", r#"dropIndex(collection: "notes", name: "n")"#),
     ];
     let all = notes().await;
@@ -145,7 +172,8 @@ async fn a_document_is_not_created_by_a_change_without_the_right() {
         assert!(message.contains("create document new"), "{message}");
     }
     // At a path, nothing is created.
-    let at_path = r#"replaceDocument(collection: "notes", id: "new", path: "/x", document: 1) { key }"#;
+    let at_path =
+        r#"replaceDocument(collection: "notes", id: "new", path: "/x", document: 1) { key }"#;
     assert_eq!(limited.failed_mutation(at_path).await.0, "NOT_FOUND");
     let creates = format!("actions = [\"create\", \"read\", \"write\"]\n{NOTES}");
     let limited = all.limited(anyone(&[&creates]), user(json!({})));
@@ -164,11 +192,20 @@ async fn operations_of_a_patch_use_their_places() {
     };
     for (path, operations) in [
         ("", r#"{op: "add", path: "/open/new", value: 1}"#),
-        ("", r#"{op: "test", path: "/open/new", value: 1}, {op: "remove", path: "/open/new"}"#),
+        (
+            "",
+            r#"{op: "test", path: "/open/new", value: 1}, {op: "remove", path: "/open/new"}"#,
+        ),
         ("/open", r#"{op: "copy", from: "/text", path: "/copied"}"#),
         ("/open", r#"{op: "move", from: "/copied", path: "/moved"}"#),
-        ("/open", r#"{op: "replace", path: "", value: {text: "z", tags: [1]}}"#),
-        ("/open", r#"{op: "add", path: "/tags/-", value: 2}, {op: "remove", path: "/tags/0"}"#),
+        (
+            "/open",
+            r#"{op: "replace", path: "", value: {text: "z", tags: [1]}}"#,
+        ),
+        (
+            "/open",
+            r#"{op: "add", path: "/tags/-", value: 2}, {op: "remove", path: "/tags/0"}"#,
+        ),
     ] {
         limited.mutate(&patch(path, operations)).await;
     }
@@ -176,12 +213,27 @@ async fn operations_of_a_patch_use_their_places() {
         ("", ""),
         ("", r#"{op: "test", path: "/hidden/pin", value: 1234}"#),
         ("", r#"{op: "test", path: "", value: 1234}"#),
-        ("", r#"{op: "copy", from: "/hidden/pin", path: "/open/pin"}"#),
+        (
+            "",
+            r#"{op: "copy", from: "/hidden/pin", path: "/open/pin"}"#,
+        ),
         ("", r#"{op: "copy", from: "", path: "/open/all"}"#),
-        ("", r#"{op: "move", from: "/hidden/pin", path: "/open/pin"}"#),
-        ("", r#"{op: "move", from: "/open/text", path: "/hidden/text"}"#),
-        ("", r#"{op: "copy", from: "/open/text", path: "/hidden/text"}"#),
-        ("", r#"{op: "add", path: "/open/new", value: 1}, {op: "remove", path: "/hidden"}"#),
+        (
+            "",
+            r#"{op: "move", from: "/hidden/pin", path: "/open/pin"}"#,
+        ),
+        (
+            "",
+            r#"{op: "move", from: "/open/text", path: "/hidden/text"}"#,
+        ),
+        (
+            "",
+            r#"{op: "copy", from: "/open/text", path: "/hidden/text"}"#,
+        ),
+        (
+            "",
+            r#"{op: "add", path: "/open/new", value: 1}, {op: "remove", path: "/hidden"}"#,
+        ),
         ("", r#"{op: "add", path: "", value: 1}"#),
         ("", r#"{op: "replace", path: "/hidden/pin", value: 1}"#),
         ("/hidden", r#"{op: "add", path: "/x", value: 1}"#),
@@ -258,10 +310,16 @@ async fn what_is_selected_from_the_result_needs_the_right_to_read() {
         .mutate(&replace(r#"key version value(path: "/open/text")"#))
         .await;
     assert_eq!(data["replaceDocument"]["value"], json!("w"));
-    for selection in ["value", "kind", r#"value(path: "/hidden/pin")"#, "children { nodes { path } }"] {
+    for selection in [
+        "value",
+        "kind",
+        r#"value(path: "/hidden/pin")"#,
+        "children { nodes { path } }",
+    ] {
         limited.refused_mutation(&replace(selection)).await;
     }
-    let deletion = r#"deleteDocument(collection: "notes", id: "a", path: "/open/n") { document { key } }"#;
+    let deletion =
+        r#"deleteDocument(collection: "notes", id: "a", path: "/open/n") { document { key } }"#;
     limited.refused_mutation(deletion).await;
     // Neither what was just stored.
     let creates = format!("actions = [\"create\"]\n{NOTES}");
@@ -317,7 +375,8 @@ async fn bulk_changes_use_the_places_of_their_paths() {
     ] {
         limited.refused_mutation(&update(arguments)).await;
     }
-    let delete = r#"deleteDocuments(collection: "notes", where: {at: "$.open.n", gt: 1}) { changed }"#;
+    let delete =
+        r#"deleteDocuments(collection: "notes", where: {at: "$.open.n", gt: 1}) { changed }"#;
     limited.refused_mutation(delete).await;
 }
 
@@ -330,7 +389,10 @@ async fn a_refused_field_undoes_the_whole_mutation() {
         )
         .await;
     let stored = all
-        .data(r#"{ document(collection: "notes", id: "a", path: "/open/n") { value } }"#, NONE)
+        .data(
+            r#"{ document(collection: "notes", id: "a", path: "/open/n") { value } }"#,
+            NONE,
+        )
         .await;
     assert_eq!(stored["document"]["value"], json!(1));
 }
@@ -364,7 +426,14 @@ async fn a_user_edits_the_own_review() {
     };
     ann.mutate(&review("/reviews/ann")).await;
     ann.mutate(&review("/reviews/ann/inner")).await;
-    for path in ["/reviews/bob", "/reviews", "/price", "", "/reviews/-", "/reviews/0"] {
+    for path in [
+        "/reviews/bob",
+        "/reviews",
+        "/price",
+        "",
+        "/reviews/-",
+        "/reviews/0",
+    ] {
         ann.refused_mutation(&review(path)).await;
     }
     let anonymous = all.limited(rules(text), Principal::Anonymous);
@@ -372,12 +441,20 @@ async fn a_user_edits_the_own_review() {
     let own = r#"{ document(collection: "products", id: 7, path: "/reviews/ann") { value(path: "/stars") } }"#;
     let data = ann.data(own, NONE).await;
     assert_eq!(data["document"]["value"], json!(5));
-    ann.mutate(r#"deleteDocument(collection: "products", id: 7, path: "/reviews/ann") { deleted }"#)
-        .await;
+    ann.mutate(
+        r#"deleteDocument(collection: "products", id: 7, path: "/reviews/ann") { deleted }"#,
+    )
+    .await;
     let stored = all
-        .data(r#"{ document(collection: "products", id: 7) { value } }"#, NONE)
+        .data(
+            r#"{ document(collection: "products", id: 7) { value } }"#,
+            NONE,
+        )
         .await;
-    assert_eq!(stored["document"]["value"], json!({"price": 3, "reviews": {"bob": {"stars": 1}}}));
+    assert_eq!(
+        stored["document"]["value"],
+        json!({"price": 3, "reviews": {"bob": {"stars": 1}}})
+    );
 }
 
 const ONCE: &str = r#"mutation { insertDocument(collection: "notes", document: {a: 1}) { key } }"#;
@@ -392,23 +469,43 @@ async fn stored_responses_are_of_one_caller() {
     // A newer token of the same user finds the response, and no other user.
     let renewed = client(json!({"iss": "i", "sub": "ann", "exp": 2}));
     assert_eq!(first, renewed.once(ONCE, "k").await);
-    for claims in [json!({"iss": "i", "sub": "bob"}), json!({"iss": "j", "sub": "ann"}), json!({})] {
+    for claims in [
+        json!({"iss": "i", "sub": "bob"}),
+        json!({"iss": "j", "sub": "ann"}),
+        json!({}),
+    ] {
         assert_ne!(first, client(claims).once(ONCE, "k").await);
     }
-    assert_ne!(first, all.limited(anyone(&[&creates]), Principal::Anonymous).once(ONCE, "k").await);
+    assert_ne!(
+        first,
+        all.limited(anyone(&[&creates]), Principal::Anonymous)
+            .once(ONCE, "k")
+            .await
+    );
     assert_ne!(first, all.once(ONCE, "k").await);
 }
 
 async fn stored_responses_are_authorized_again() {
     let all = notes().await;
     let creates = format!("actions = [\"create\", \"read\"]\n{NOTES}");
-    let query = r#"mutation { insertDocument(collection: "notes", id: "s", document: {a: 1}) { value } }"#;
+    let query =
+        r#"mutation { insertDocument(collection: "notes", id: "s", document: {a: 1}) { value } }"#;
     let ann = user(json!({"iss": "i", "sub": "ann"}));
-    let first = all.limited(anyone(&[&creates]), ann.clone()).once(query, "k").await;
+    let first = all
+        .limited(anyone(&[&creates]), ann.clone())
+        .once(query, "k")
+        .await;
     assert_eq!(first["data"]["insertDocument"]["value"], json!({"a": 1}));
     for rest in ["create", "read"] {
         let less = format!("actions = [\"{rest}\"]\n{NOTES}");
-        let again = all.limited(anyone(&[&less]), ann.clone()).once(query, "k").await;
-        assert_eq!(again["errors"][0]["extensions"]["code"], json!("FORBIDDEN"), "{again}");
+        let again = all
+            .limited(anyone(&[&less]), ann.clone())
+            .once(query, "k")
+            .await;
+        assert_eq!(
+            again["errors"][0]["extensions"]["code"],
+            json!("FORBIDDEN"),
+            "{again}"
+        );
     }
 }

@@ -115,15 +115,29 @@ impl TestRule {
         });
         let actions: Vec<&str> = actions.collect();
         let mut rule = Self {
-            who: *["\"anyone\"", "\"user\"", "{ claim = \"scope\", contains = \"x\" }"]
-                .choose(random)
-                .expect("some"),
+            who: *[
+                "\"anyone\"",
+                "\"user\"",
+                "{ claim = \"scope\", contains = \"x\" }",
+            ]
+            .choose(random)
+            .expect("some"),
             actions,
             collection: *["c", "c", "d", "*", "{team}"].choose(random).expect("some"),
-            id: *[None, None, None, Some("a"), Some("7"), Some("{sub}")].choose(random).expect("some"),
-            path: *[None, None, Some("/a"), Some("/b"), Some("/a/a"), Some("/b/0"), Some("/a/{sub}")]
+            id: *[None, None, None, Some("a"), Some("7"), Some("{sub}")]
                 .choose(random)
                 .expect("some"),
+            path: *[
+                None,
+                None,
+                Some("/a"),
+                Some("/b"),
+                Some("/a/a"),
+                Some("/b/0"),
+                Some("/a/{sub}"),
+            ]
+            .choose(random)
+            .expect("some"),
             filter: *filters.choose(random).expect("some"),
         };
         // What a file may not say.
@@ -142,7 +156,11 @@ impl TestRule {
     }
 
     pub(super) fn toml(&self) -> String {
-        let actions: Vec<String> = self.actions.iter().map(|action| format!("\"{action}\"")).collect();
+        let actions: Vec<String> = self
+            .actions
+            .iter()
+            .map(|action| format!("\"{action}\""))
+            .collect();
         let mut text = format!(
             "[[allow]]\nwho = {}\nactions = [{}]\ncollection = \"{}\"\n",
             self.who,
@@ -273,12 +291,17 @@ fn changed_paths(old: &Value, new: &Value) -> Vec<Vec<Step>> {
     let (old, new) = (leaves(old), leaves(new));
     let by_path = |leaves: &[Leaf]| -> BTreeMap<Vec<Step>, Value> {
         let leaves = leaves.iter();
-        leaves.map(|leaf| (leaf.path.clone(), leaf.value.clone())).collect()
+        leaves
+            .map(|leaf| (leaf.path.clone(), leaf.value.clone()))
+            .collect()
     };
     let (old, new) = (by_path(&old), by_path(&new));
-    let is_empty = |value: &Value| *value == serde_json::json!({}) || *value == serde_json::json!([]);
+    let is_empty =
+        |value: &Value| *value == serde_json::json!({}) || *value == serde_json::json!([]);
     let has_below = |leaves: &BTreeMap<Vec<Step>, Value>, path: &[Step]| {
-        leaves.keys().any(|other| other.len() > path.len() && other.starts_with(path))
+        leaves
+            .keys()
+            .any(|other| other.len() > path.len() && other.starts_with(path))
     };
     let mut changed = Vec::new();
     for (from, to) in [(&old, &new), (&new, &old)] {

@@ -112,10 +112,7 @@ async fn every_field_of_a_document_uses_its_place() {
 }
 
 async fn places_in_arguments_are_used() {
-    let allowed = anyone(&[
-        "actions = [\"list\"]\ncollection = \"users\"",
-        PROFILES,
-    ]);
+    let allowed = anyone(&["actions = [\"list\"]\ncollection = \"users\"", PROFILES]);
     let limited = users().await.limited(allowed, user(json!({})));
     let data = limited
         .data(
@@ -177,7 +174,9 @@ async fn the_error_is_at_the_field_and_names_the_place() {
     assert_eq!(error["locations"], json!([{"line": 2, "column": 46}]));
     assert_eq!(
         error["message"],
-        json!(r#"no rule allows this request to read "/secret/pin" of document ann of collection "users""#)
+        json!(
+            r#"no rule allows this request to read "/secret/pin" of document ann of collection "users""#
+        )
     );
     let page = r#"{ b: documents(collection: "users") { nodes { key } } }"#;
     let response = limited.ask(page, NONE).await;
@@ -187,7 +186,10 @@ async fn the_error_is_at_the_field_and_names_the_place() {
 async fn nodes_and_entities_need_the_same_rules() {
     let limited = users().await.limited(anyone(&[PROFILES]), user(json!({})));
     let node = |id: &str, selection: &str| format!(r#"{{ node(id: "{id}") {{ {selection} }} }}"#);
-    let allowed = node("users/ann#/profile", "... on Subdocument { value(path: \"/name\") }");
+    let allowed = node(
+        "users/ann#/profile",
+        "... on Subdocument { value(path: \"/name\") }",
+    );
     let data = limited.data(&allowed, NONE).await;
     assert_eq!(data["node"]["value"], json!("Ann"));
     for query in [
@@ -221,13 +223,20 @@ async fn collections_are_listed_if_all_of_them_may_be_read() {
     let query = "{ collections { name count indexes { name } } }";
     for (allowed, expected) in [
         (anyone(&[PROFILES]), json!([])),
-        (anyone(&["actions = [\"list\", \"read\"]\ncollection = \"users\"\npath = \"/profile\""]), json!([])),
+        (
+            anyone(&[
+                "actions = [\"list\", \"read\"]\ncollection = \"users\"\npath = \"/profile\"",
+            ]),
+            json!([]),
+        ),
         (
             anyone(&["actions = [\"list\", \"read\"]\ncollection = \"users\""]),
             json!([{"name": "users", "count": 2, "indexes": []}]),
         ),
         (
-            anyone(&["actions = [\"list\", \"read\"]\ncollection = \"users\"\nwhere = { at = \"$.a\", exists = false }"]),
+            anyone(&[
+                "actions = [\"list\", \"read\"]\ncollection = \"users\"\nwhere = { at = \"$.a\", exists = false }",
+            ]),
             json!([]),
         ),
     ] {
@@ -240,7 +249,10 @@ async fn collections_are_listed_if_all_of_them_may_be_read() {
 async fn introspection_and_the_schema_are_open() {
     let limited = users().await.limited(rules(""), user(json!({})));
     let data = limited
-        .data("{ __typename __schema { queryType { name } } _service { sdl } changesCursor }", NONE)
+        .data(
+            "{ __typename __schema { queryType { name } } _service { sdl } changesCursor }",
+            NONE,
+        )
         .await;
     assert_eq!(data["__schema"]["queryType"]["name"], json!("Query"));
 }
@@ -250,7 +262,10 @@ async fn the_operator_is_not_limited() {
         .await
         .limited(rules(""), phyllo::rights::Principal::Operator);
     let data = operator
-        .data(r#"{ document(collection: "users", id: "ann") { value(path: "/secret/pin") } }"#, NONE)
+        .data(
+            r#"{ document(collection: "users", id: "ann") { value(path: "/secret/pin") } }"#,
+            NONE,
+        )
         .await;
     assert_eq!(data["document"]["value"], json!(1234));
 }
@@ -266,11 +281,14 @@ async fn responses_have_no_hints() {
 }
 
 async fn claims_name_the_document_and_the_path() {
-    let text = "[[allow]]\nwho = \"user\"\nactions = [\"read\"]\ncollection = \"users\"\nid = \"{sub}\"\n";
+    let text =
+        "[[allow]]\nwho = \"user\"\nactions = [\"read\"]\ncollection = \"users\"\nid = \"{sub}\"\n";
     let all = users().await;
     let ann = all.limited(rules(text), user(json!({"sub": "ann"})));
     let query = |id: &str| {
-        format!(r#"{{ document(collection: "users", id: "{id}") {{ value(path: "/secret/pin") }} }}"#)
+        format!(
+            r#"{{ document(collection: "users", id: "{id}") {{ value(path: "/secret/pin") }} }}"#
+        )
     };
     let data = ann.data(&query("ann"), NONE).await;
     assert_eq!(data["document"]["value"], json!(1234));

@@ -156,7 +156,10 @@ impl Texts<'_> {
         }
         if self.random.random_bool(0.4) {
             let descending = self.random.random_bool(0.5);
-            arguments += &format!(r#", orderBy: {{by: "{}", descending: {descending}}}"#, self.jsonpath());
+            arguments += &format!(
+                r#", orderBy: {{by: "{}", descending: {descending}}}"#,
+                self.jsonpath()
+            );
         }
         match self.random.random_range(0..5) {
             0 => arguments += ", first: 1",
@@ -168,10 +171,16 @@ impl Texts<'_> {
         let about = match self.random.random_range(0..8) {
             0 => " totalCount",
             1 => " plan { index scanned examined covered }",
-            2 => " plan { returned } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }",
+            2 => {
+                " plan { returned } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }"
+            }
             _ => "",
         };
-        let part = if self.random.random_bool(0.3) { "key".to_owned() } else { self.part(2) };
+        let part = if self.random.random_bool(0.3) {
+            "key".to_owned()
+        } else {
+            self.part(2)
+        };
         format!("documents({arguments}) {{ nodes {{ {part} }}{about} }}")
     }
 
@@ -202,10 +211,17 @@ impl Texts<'_> {
             5 => format!(r#"pick(paths: ["{path}", "{}"])"#, self.path()),
             6 => format!(r#"omit(paths: ["{path}"])"#),
             7 if levels > 0 => {
-                format!(r#"subdocument(path: "{path}") {{ id {} }}"#, self.part(levels - 1))
+                format!(
+                    r#"subdocument(path: "{path}") {{ id {} }}"#,
+                    self.part(levels - 1)
+                )
             }
             8 if levels > 0 => {
-                format!(r#"select(query: "{}") {{ path {} }}"#, self.jsonpath(), self.part(levels - 1))
+                format!(
+                    r#"select(query: "{}") {{ path {} }}"#,
+                    self.jsonpath(),
+                    self.part(levels - 1)
+                )
             }
             9 if levels > 0 => format!("children {{ nodes {{ path {} }} }}", self.part(levels - 1)),
             10 if levels > 0 => format!(
@@ -220,7 +236,11 @@ impl Texts<'_> {
     fn change(&mut self, number: usize) -> String {
         let (collection, id, path) = (self.collection(), self.id(), self.path());
         let value = self.new_value();
-        let result = if self.random.random_bool(0.6) { "key".to_owned() } else { self.part(2) };
+        let result = if self.random.random_bool(0.6) {
+            "key".to_owned()
+        } else {
+            self.part(2)
+        };
         let place = format!(r#"{collection}, id: "{id}", path: "{path}""#);
         let field = match self.random.random_range(0..13) {
             0 | 1 => format!("replaceDocument({place}, document: {value}) {{ {result} }}"),
@@ -235,10 +255,17 @@ impl Texts<'_> {
             }
             5 => format!("incrementDocument({place}) {{ {result} }}"),
             6 => {
-                let removed = if self.random.random_bool(0.5) { " value" } else { "" };
+                let removed = if self.random.random_bool(0.5) {
+                    " value"
+                } else {
+                    ""
+                };
                 format!("deleteDocument({place}) {{ deleted{removed} }}")
             }
-            7 => format!(r#"insertDocument({collection}, id: "{}", document: {value}) {{ {result} }}"#, self.one(&["x", "y", "e", "a"])),
+            7 => format!(
+                r#"insertDocument({collection}, id: "{}", document: {value}) {{ {result} }}"#,
+                self.one(&["x", "y", "e", "a"])
+            ),
             8 => format!(
                 r#"insertDocument({collection}, id: "{}", document: {{s: "{}", o: "{}", a: {value}}}) {{ {result} }}"#,
                 self.one(&["x", "y", "e", "7"]),
@@ -247,18 +274,26 @@ impl Texts<'_> {
             ),
             9 => {
                 let filter = self.filter(1);
-                format!("testDocument({collection}, id: \"{id}\", matches: {filter}) {{ {result} }}")
+                format!(
+                    "testDocument({collection}, id: \"{id}\", matches: {filter}) {{ {result} }}"
+                )
             }
             10 => {
                 let (filter, update) = (self.filter(1), self.update());
-                format!("updateDocuments({collection}, where: {filter}, {update}) {{ matched changed }}")
+                format!(
+                    "updateDocuments({collection}, where: {filter}, {update}) {{ matched changed }}"
+                )
             }
             11 => {
                 let filter = self.filter(1);
                 format!("deleteDocuments({collection}, where: {filter}) {{ matched changed }}")
             }
             _ => {
-                let removed = if self.random.random_bool(0.5) { " value" } else { "" };
+                let removed = if self.random.random_bool(0.5) {
+                    " value"
+                } else {
+                    ""
+                };
                 format!("takeDocuments({collection}, first: 2) {{ key{removed} }}")
             }
         };

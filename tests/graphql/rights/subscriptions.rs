@@ -61,10 +61,16 @@ async fn a_live_query_needs_the_right_to_read() {
     let all = logging().await;
     let limited = all.limited(anyone(&[OPEN]), user(json!({})));
     let mut live = limited.subscribe(LIVE).await;
-    assert_eq!(live.next().await, json!({"data": {"document": {"value": "x"}}}));
+    assert_eq!(
+        live.next().await,
+        json!({"data": {"document": {"value": "x"}}})
+    );
     all.mutate(r#"replaceDocument(collection: "notes", id: "a", path: "/open/text", document: "y") { key }"#)
         .await;
-    assert_eq!(live.next().await, json!({"data": {"document": {"value": "y"}}}));
+    assert_eq!(
+        live.next().await,
+        json!({"data": {"document": {"value": "y"}}})
+    );
     for query in [
         r#"subscription { document(collection: "notes", id: "a") { value } }"#,
         r#"subscription { document(collection: "notes", id: "a", path: "/hidden") { kind } }"#,
@@ -83,7 +89,9 @@ async fn a_live_query_ends_when_its_right_is_removed() {
     let mut live = limited.subscribe(LIVE).await;
     live.next().await;
     // Other rules that still allow it change nothing.
-    sender.send_replace(parsed(&for_anyone("actions = [\"read\"]\ncollection = \"notes\"")));
+    sender.send_replace(parsed(&for_anyone(
+        "actions = [\"read\"]\ncollection = \"notes\"",
+    )));
     live.assert_silent().await;
     sender.send_replace(parsed(""));
     let told = live.next().await;
@@ -99,7 +107,9 @@ async fn a_live_document_is_gone_when_its_condition_fails() {
     let mut live = limited.subscribe(query).await;
     assert_eq!(live.next().await["data"]["document"]["text"], json!("x"));
     let status = |status: &str| {
-        format!(r#"replaceDocument(collection: "notes", id: "a", path: "/status", document: "{status}") {{ key }}"#)
+        format!(
+            r#"replaceDocument(collection: "notes", id: "a", path: "/status", document: "{status}") {{ key }}"#
+        )
     };
     all.mutate(&status("draft")).await;
     assert_eq!(live.next().await, json!({"data": {"document": null}}));
@@ -108,25 +118,38 @@ async fn a_live_document_is_gone_when_its_condition_fails() {
         .await;
     live.assert_silent().await;
     all.mutate(&status("published")).await;
-    assert_eq!(live.next().await["data"]["document"]["text"], json!("canary"));
+    assert_eq!(
+        live.next().await["data"]["document"]["text"],
+        json!("canary")
+    );
 }
 
 async fn callers_do_not_share_live_queries() {
     let all = logging().await;
-    let own = "[[allow]]\nwho = \"user\"\nactions = [\"read\"]\ncollection = \"notes\"\nid = \"{sub}\"\n";
+    let own =
+        "[[allow]]\nwho = \"user\"\nactions = [\"read\"]\ncollection = \"notes\"\nid = \"{sub}\"\n";
     let (_sender, rules) = replaceable(own);
     let query = r#"subscription { document(collection: "notes", id: "a") { value } }"#;
     let owner = all.limited(rules, user(json!({"sub": "a"})));
     let mut live = owner.subscribe(query).await;
     assert!(live.next().await["data"]["document"].is_object());
-    for other in [user(json!({"sub": "b"})), Principal::Anonymous, Principal::Token { name: "a".into() }] {
+    for other in [
+        user(json!({"sub": "b"})),
+        Principal::Anonymous,
+        Principal::Token { name: "a".into() },
+    ] {
         let mut refused = owner.sent_by(other).subscribe(query).await;
         assert!(forbidden(&refused.next().await));
         refused.assert_ended().await;
     }
-    all.mutate(r#"replaceDocument(collection: "notes", id: "a", path: "/open", document: 1) { key }"#)
-        .await;
-    assert_eq!(live.next().await["data"]["document"]["value"]["open"], json!(1));
+    all.mutate(
+        r#"replaceDocument(collection: "notes", id: "a", path: "/open", document: 1) { key }"#,
+    )
+    .await;
+    assert_eq!(
+        live.next().await["data"]["document"]["value"]["open"],
+        json!(1)
+    );
 }
 
 async fn a_live_page_has_only_documents_that_pass() {
@@ -136,9 +159,14 @@ async fn a_live_page_has_only_documents_that_pass() {
     let mut live = limited
         .subscribe(r#"subscription { documents(collection: "notes") { nodes { key } } }"#)
         .await;
-    assert_eq!(live.next().await["data"]["documents"]["nodes"], json!([{"key": "a"}]));
-    all.mutate(r#"insertDocument(collection: "notes", id: "b", document: {status: "draft"}) { key }"#)
-        .await;
+    assert_eq!(
+        live.next().await["data"]["documents"]["nodes"],
+        json!([{"key": "a"}])
+    );
+    all.mutate(
+        r#"insertDocument(collection: "notes", id: "b", document: {status: "draft"}) { key }"#,
+    )
+    .await;
     live.assert_silent().await;
     all.mutate(r#"replaceDocument(collection: "notes", id: "b", path: "/status", document: "published") { key }"#)
         .await;
@@ -162,14 +190,24 @@ async fn changes_need_a_rule_without_a_condition() {
         (OPEN, r#", id: "a", path: "/hidden""#),
         ("actions = [\"read\"]\ncollection = \"notes\"", ""),
         ("actions = [\"list\"]\ncollection = \"notes\"", ""),
-        ("actions = [\"read\"]\ncollection = \"notes\"\nid = \"a\"", ""),
+        (
+            "actions = [\"read\"]\ncollection = \"notes\"\nid = \"a\"",
+            "",
+        ),
     ] {
         let limited = all.limited(anyone(&[allowed]), user(json!({})));
-        assert_eq!(limited.rejected(&changes(arguments)).await, "FORBIDDEN", "{allowed} {arguments}");
+        assert_eq!(
+            limited.rejected(&changes(arguments)).await,
+            "FORBIDDEN",
+            "{allowed} {arguments}"
+        );
     }
     for (allowed, arguments) in [
         (OPEN, r#", id: "a", path: "/open""#),
-        ("actions = [\"read\"]\ncollection = \"notes\"\nid = \"a\"", r#", id: "a""#),
+        (
+            "actions = [\"read\"]\ncollection = \"notes\"\nid = \"a\"",
+            r#", id: "a""#,
+        ),
         ("actions = [\"list\", \"read\"]\ncollection = \"notes\"", ""),
     ] {
         let limited = all.limited(anyone(&[allowed]), user(json!({})));
@@ -203,13 +241,18 @@ async fn changes_are_cut_to_the_allowed_place() {
         json!({"kind": "UPDATED", "key": "a", "resync": false, "paths": [["open", "new"]],
             "patch": [{"op": "add", "path": "/open/new", "value": 1}]})
     );
-    let above = json!({"kind": "UPDATED", "key": "a", "resync": true, "paths": [["open"]], "patch": null});
+    let above =
+        json!({"kind": "UPDATED", "key": "a", "resync": true, "paths": [["open"]], "patch": null});
     let told = change(
         r#"replaceDocument(collection: "notes", id: "a", document: {hidden: {pin: 99}, open: 1}) { key }"#,
     )
     .await;
     assert_eq!(told["patch"].to_string().contains("99"), false, "{told}");
-    assert_eq!(told["paths"].to_string().contains("hidden"), false, "{told}");
+    assert_eq!(
+        told["paths"].to_string().contains("hidden"),
+        false,
+        "{told}"
+    );
     let told = change(r#"deleteDocument(collection: "notes", id: "a") { deleted }"#).await;
     assert_eq!(told, above);
     let told = change(
@@ -223,11 +266,14 @@ async fn changes_end_when_the_right_is_removed() {
     let all = logging().await;
     let (sender, rules) = replaceable(&for_anyone(OPEN));
     let limited = all.limited(rules, user(json!({})));
-    let query = r#"subscription { changes(collection: "notes", id: "a", path: "/open") { patch } }"#;
+    let query =
+        r#"subscription { changes(collection: "notes", id: "a", path: "/open") { patch } }"#;
     let mut changes = limited.subscribe(query).await;
     sender.send_replace(parsed(""));
-    all.mutate(r#"replaceDocument(collection: "notes", id: "a", path: "/open", document: 1) { key }"#)
-        .await;
+    all.mutate(
+        r#"replaceDocument(collection: "notes", id: "a", path: "/open", document: 1) { key }"#,
+    )
+    .await;
     assert!(forbidden(&changes.next().await));
     changes.assert_ended().await;
     // Also without a change.
@@ -245,8 +291,10 @@ async fn the_document_of_a_change_needs_the_right_to_read() {
     let query = r#"subscription { changes(collection: "notes", id: "a", path: "/open") {
         key document { value(path: "/hidden") } } }"#;
     let mut changes = limited.subscribe(query).await;
-    all.mutate(r#"replaceDocument(collection: "notes", id: "a", path: "/open", document: 1) { key }"#)
-        .await;
+    all.mutate(
+        r#"replaceDocument(collection: "notes", id: "a", path: "/open", document: 1) { key }"#,
+    )
+    .await;
     let told = changes.next().await;
     assert!(forbidden(&told) && told["data"].is_null(), "{told}");
     changes.assert_ended().await;

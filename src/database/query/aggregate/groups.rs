@@ -222,7 +222,7 @@ impl<'q> Groups<'q> {
         Ok((group, &self.memory))
     }
 
-    /// Returns the first groups in the order of the query.
+    /// The first groups in the order of the query.
     ///
     /// # Errors
     /// [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted). `INTERNAL`.
@@ -255,7 +255,7 @@ impl<'q> Groups<'q> {
         })
     }
 
-    /// Returns the keys of the first groups in the order of the query.
+    /// The keys of the first groups in the order of the query.
     fn first(&self) -> Vec<&Vec<u8>> {
         let size = self.query.size;
         let order = self.query.order;
@@ -301,7 +301,7 @@ impl<'q> Groups<'q> {
         best.map(|((_, key), group)| (key, group)).collect()
     }
 
-    /// Returns the JSON texts of packed values.
+    /// The JSON texts of packed values.
     fn key(&self, packed: &[u8]) -> Result<Vec<String>> {
         let text = |value: IndexValue| {
             let Some(leaf) = value.leaf() else {

@@ -31,7 +31,7 @@ use crate::error::Result;
 use crate::limits::{SCAN_BATCH_DOCUMENTS, SORTED_IDS_MAX};
 use crate::store::Read;
 
-/// Returns the groups of the matching documents.
+/// The groups of the matching documents.
 ///
 /// # Errors
 /// `TOO_COMPLEX`: the query would examine more documents than allowed, and the message names an

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_graphql::ServerError;
 
 use super::call::{Call, CallError};
-use super::field_permit::{RuleCondition, Creation, FieldPermit};
+use super::field_permit::{Creation, FieldPermit, RuleCondition};
 use super::function_places::{FunctionPlaces, PlaceRole};
 use crate::database::DocumentKey;
 use crate::document::id::DocumentId;
@@ -42,7 +42,9 @@ pub(super) async fn authorize(
             below: &call.planned.below,
             is_written: true,
         };
-        let selected = selections.permit_selection(&result, is_new, planning).await?;
+        let selected = selections
+            .permit_selection(&result, is_new, planning)
+            .await?;
         permit.result_is_unknown = is_new && !selected.is_empty();
         permit.result = selected;
     }
@@ -51,10 +53,7 @@ pub(super) async fn authorize(
 
 /// A result of the function, as far as its selection reads from documents, and whether the id of its document
 /// is not known yet.
-fn result(
-    function: MutationFunction,
-    places: &FunctionPlaces,
-) -> Result<Option<(Outcome, bool)>> {
+fn result(function: MutationFunction, places: &FunctionPlaces) -> Result<Option<(Outcome, bool)>> {
     let document = places.document.clone().map(Arc::new);
     Ok(Some(match function {
         MutationFunction::InsertDocument => match (document, places.used.first()) {
@@ -121,9 +120,8 @@ fn decided(places: FunctionPlaces, rights: &RequestRights) -> Result<FieldPermit
     }
     let (changed, selected) = (of(PlaceRole::Changed), of(PlaceRole::Selected));
     let sources = places.sources.iter().enumerate();
-    let sources = sources.filter_map(|(number, document)| {
-        Some((document.clone(), of(PlaceRole::Source(number))?))
-    });
+    let sources = sources
+        .filter_map(|(number, document)| Some((document.clone(), of(PlaceRole::Source(number))?)));
     let creation = match &places.document {
         Some(document) if places.stores => Some(creation(document, rights)),
         _ => None,

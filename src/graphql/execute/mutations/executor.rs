@@ -14,9 +14,7 @@ use crate::graphql::context::request_budget::{RequestBudget, mismatch};
 use crate::graphql::execute::operation::Operation;
 use crate::graphql::execute::planned::given::{Given, Outcome};
 use crate::graphql::execute::planned::{PlanArguments, PlanExecutor, PlanSource, SelectedResult};
-use crate::graphql::prepare::plan::{
-    Field, MutationFunction, Plan, PlannedField, PlannedMutation,
-};
+use crate::graphql::prepare::plan::{Field, MutationFunction, Plan, PlannedField, PlannedMutation};
 
 /// Executes a mutation in its transaction.
 pub(crate) struct MutationExecutor<'e> {
@@ -173,9 +171,7 @@ impl<'e> MutationExecutor<'e> {
         };
         let before = permit.check_before(self.session).await?;
         let outcome = self.call(call).await?;
-        permit
-            .check_after(self.session, before, &outcome)
-            .await?;
+        permit.check_after(self.session, before, &outcome).await?;
         Ok(outcome)
     }
 

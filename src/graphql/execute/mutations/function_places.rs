@@ -66,7 +66,13 @@ impl FunctionPlaces {
             MutationFunction::AppendDocument => {
                 let collection = call.collection()?;
                 // Its id is known after the commit, so that it cannot be read before.
-                places.add(Action::Create, &collection, None, Path::default(), PlaceRole::All);
+                places.add(
+                    Action::Create,
+                    &collection,
+                    None,
+                    Path::default(),
+                    PlaceRole::All,
+                );
             }
             MutationFunction::ReplaceDocument => {
                 places.change(call)?;
@@ -97,7 +103,13 @@ impl FunctionPlaces {
                 let collection = call.collection()?;
                 places.select(&collection);
                 let action = Action::Delete;
-                places.add(action, &collection, None, Path::default(), PlaceRole::Selected);
+                places.add(
+                    action,
+                    &collection,
+                    None,
+                    Path::default(),
+                    PlaceRole::Selected,
+                );
                 if call.selects_value() {
                     places.returns_removed = true;
                     places.selected(Action::Read, &collection, Path::default());
@@ -113,7 +125,13 @@ impl FunctionPlaces {
             }
             MutationFunction::CreateIndex | MutationFunction::DropIndex => {
                 let collection = call.collection()?;
-                places.add(Action::Index, &collection, None, Path::default(), PlaceRole::All);
+                places.add(
+                    Action::Index,
+                    &collection,
+                    None,
+                    Path::default(),
+                    PlaceRole::All,
+                );
             }
             MutationFunction::DropCollection => {
                 let collection: String = call.argument("collection")?;
@@ -195,10 +213,7 @@ impl FunctionPlaces {
         let budget = call.session.request_budget.budget();
         for (operator, at, from) in lists.targets() {
             let query = at.query(budget).await?;
-            let compares = matches!(
-                operator,
-                UpdateOperator::Increment | UpdateOperator::Remove
-            );
+            let compares = matches!(operator, UpdateOperator::Increment | UpdateOperator::Remove);
             self.update(collection, operator, &query, compares);
             if let Some(from) = from {
                 self.source(from)?;

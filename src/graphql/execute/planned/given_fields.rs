@@ -4,13 +4,13 @@ use super::fields::{boolean, number, of_index, string, write_place};
 use super::given::{BulkResult, Deletion, Given, Outcome, UpdateResult};
 use super::seen_change::SeenChange;
 use crate::database::{DocumentKey, UpdateOperator};
-use crate::document::json::write_string;
+use crate::document::json::{write_list, write_string};
 use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::finding::element::NULL;
 use crate::graphql::prepare::plan::ElementField;
-use crate::graphql::response::commit_version::{of_commit, text_of_commit};
+use crate::graphql::response::commit_version::{OF_COMMIT, text_of_commit};
 use crate::graphql::scalars::node_id;
 use crate::key::ChangeKind;
 
@@ -82,7 +82,7 @@ fn of_append(out: &mut Vec<u8>, document: &DocumentKey, field: ElementField) -> 
         ElementField::AppendedId => text_of_commit(out, &node_id::of_document(document)),
         ElementField::AppendedKey => text_of_commit(out, &document.id.to_string()),
         ElementField::AppendedCollection => write_string(out, &document.collection),
-        ElementField::AppendedVersion => of_commit(out),
+        ElementField::AppendedVersion => out.extend_from_slice(OF_COMMIT),
         _ => return Err(mismatch()),
     }
     Ok(())
@@ -147,14 +147,7 @@ fn of_change(
         ElementField::ChangePaths => {
             let places = seen.changed_places();
             request_budget.fields(places.len().max(1))?;
-            out.push(b'[');
-            for (at, place) in places.iter().enumerate() {
-                if at > 0 {
-                    out.push(b',');
-                }
-                write_place(out, place);
-            }
-            out.push(b']');
+            write_list(out, places.iter(), write_place);
         }
         ElementField::ChangeResync => boolean(out, seen.needs_resync()),
         _ => return Err(mismatch()),

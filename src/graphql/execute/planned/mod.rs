@@ -25,13 +25,13 @@ use futures::future::BoxFuture;
 
 use binding::bind::{bind, bind_result};
 use binding::bound::Bound;
-use finding::finder::Finder;
 use finding::document_pages::FoundPages;
+use finding::finder::Finder;
 use finding::rounds::Rounds;
 use given::Given;
-use seen_change::SeenChange;
 use permit::hidden_documents::{HiddenDocuments, RefusedField, renumbered};
 use permit::plan_permit::Permit;
+use seen_change::SeenChange;
 use write_response::PlanWriter;
 
 use crate::database::{AdjacentDocuments, Database, DocumentKey, Loaded, read_requested};
@@ -136,7 +136,15 @@ impl PlanExecutor<'_> {
     ) -> Result<Vec<(DocumentKey, Filter)>, ServerError> {
         let bound = bind_result(result, self.variables, planning);
         let bound = bound.map_err(|error| server_error(&error))?;
-        match Permit::of(&bound, PlanArguments(self.variables), planning, self.rights, is_new).await {
+        match Permit::of(
+            &bound,
+            PlanArguments(self.variables),
+            planning,
+            self.rights,
+            is_new,
+        )
+        .await
+        {
             Ok(permit) => Ok(permit.conditions(&bound)),
             Err(RefusedField { position, error }) => Err(bound.error(&error, position)),
         }
@@ -163,10 +171,7 @@ impl PlanExecutor<'_> {
     ) -> Result<WrittenResponse> {
         let arguments = PlanArguments(self.variables);
         match Permit::of(bound, arguments, self.request_budget, self.rights, false).await {
-            Ok(permit) => {
-                self.read_and_write(bound, given, Some(&permit), out)
-                    .await
-            }
+            Ok(permit) => self.read_and_write(bound, given, Some(&permit), out).await,
             Err(refused) => self.refuse(bound, &refused),
         }
     }
@@ -215,7 +220,9 @@ impl PlanExecutor<'_> {
             None
         };
         let hidden = match (permit, &read) {
-            (Some(permit), Some(read)) => permit.hidden(bound, &**read, self.request_budget).await?,
+            (Some(permit), Some(read)) => {
+                permit.hidden(bound, &**read, self.request_budget).await?
+            }
             _ => HiddenDocuments::default(),
         };
         // What was written cannot be answered as absent.

@@ -333,7 +333,7 @@ impl<'a> PlanWriter<'a> {
             ResponseStep::Cursor(scope) => {
                 let frame = frames.of(*scope)?;
                 let cursor = match &self.rounds.0[frame.instance].found {
-                    Ok(Found::Page(page)) => page.cursor(frame.at),
+                    Ok(Found::Page(page)) => page.found.cursor(frame.at),
                     Ok(Found::Children(found)) => found.cursor(frame.at),
                     _ => None,
                 };
@@ -510,13 +510,13 @@ fn located(
     position: usize,
     element: impl Fn(usize) -> usize,
 ) -> ServerError {
-    let mut told = server_error(error);
+    let mut located = server_error(error);
     let mut at = Some(position);
     while let Some(ResponsePosition { around, is }) = at.map(|at| positions[at]) {
-        told.path.push(match is {
+        located.path.push(match is {
             PositionKind::Field(selected) => {
-                if told.locations.is_empty() {
-                    told.locations.push(selected.pos);
+                if located.locations.is_empty() {
+                    located.locations.push(selected.pos);
                 }
                 PathSegment::Field(selected.key.to_string())
             }
@@ -525,8 +525,8 @@ fn located(
         });
         at = around;
     }
-    told.path.reverse();
-    told
+    located.path.reverse();
+    located
 }
 
 /// Replaces what was written after `written` bytes by null.

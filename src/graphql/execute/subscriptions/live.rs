@@ -47,7 +47,14 @@ pub(crate) struct LiveKey {
 }
 
 impl LiveKey {
-    fn parts(&self) -> (*const ExecutableDocument, Option<&str>, &[u8], Option<&[u8]>) {
+    fn parts(
+        &self,
+    ) -> (
+        *const ExecutableDocument,
+        Option<&str>,
+        &[u8],
+        Option<&[u8]>,
+    ) {
         // The key owns the document, so no other document has its address.
         let document = Arc::as_ptr(&self.document);
         let caller = self.caller.as_ref().map(|caller| &caller[..]);

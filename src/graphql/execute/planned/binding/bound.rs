@@ -6,12 +6,12 @@ use std::borrow::Cow;
 use async_graphql::Name;
 use async_graphql_value::Value as Input;
 
-use crate::database::{BorrowedRequest, ChildBounds, DocumentKey, Extent, ReadRequest};
+use crate::database::{BorrowedRequest, DocumentKey, Extent, ReadRequest};
 use crate::document::jsonpath::Query;
 use crate::document::path::Path;
 use crate::error::Error;
 use crate::graphql::arguments::aggregate_request::AggregatedValues;
-use crate::graphql::arguments::page_arguments::AskedPage;
+use crate::graphql::arguments::children_request::ChildrenRequest;
 use crate::graphql::execute::planned::binding::field_reads::FieldReads;
 use crate::graphql::prepare::plan::{ElementField, PageField, PlannedField, ValuesField};
 
@@ -135,13 +135,6 @@ impl LookupOf<'_> {
     }
 }
 
-/// The arguments of a field `children`.
-#[derive(Clone, Default)]
-pub(crate) struct ChildrenRequest {
-    pub(crate) page: AskedPage,
-    pub(crate) within: ChildBounds,
-}
-
 /// A value that lookups are below.
 #[derive(Clone, PartialEq)]
 pub(crate) struct ValueAt<'p> {
@@ -237,9 +230,9 @@ impl Bound<'_> {
                 position,
                 ..
             } => (*scope == read.scope && reads.contains(&read.read)).then_some(*position),
-            step => of_step(step).and_then(|(position, needed)| {
-                (needed == read).then_some(position)
-            }),
+            step => {
+                of_step(step).and_then(|(position, needed)| (needed == read).then_some(position))
+            }
         });
         let mut lookups = self.lookups.iter();
         let of_lookup = lookups.find(|lookup| lookup.scope == read.scope);

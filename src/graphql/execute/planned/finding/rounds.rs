@@ -26,7 +26,7 @@ use crate::database::{
 };
 use crate::document::path::{Path, Place};
 use crate::error::Result;
-use crate::graphql::arguments::aggregate_request::{AggregatedValues, groups};
+use crate::graphql::arguments::aggregate_request::{AggregateRequest, AggregatedValues, groups};
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::bound::{
     Bound, BoundReads, DocumentAt, Lookup, LookupOf, ROOT, ValueAt,
@@ -313,7 +313,7 @@ impl<'a> Rounds<'a> {
     ) -> Result<query::Aggregation> {
         let request_budget = finder.request_budget;
         let Some(permit) = finder.permit else {
-            let request = finder.arguments.aggregate(arguments)?;
+            let request: AggregateRequest = finder.arguments.request(arguments)?;
             let query = request.query(request_budget, values).await?;
             return groups(&query, finder.read()?, request_budget).await;
         };
@@ -419,7 +419,7 @@ impl<'a> Rounds<'a> {
             let Some((found, reads)) = self.children(finder.bound, *number) else {
                 continue;
             };
-            for child in found.begun() {
+            for child in found.partial() {
                 turn().await;
                 let asked = reads.0.iter().filter(|read| !is_beginning(read));
                 let request_budget = finder.request_budget;
@@ -440,8 +440,8 @@ impl<'a> Rounds<'a> {
             let Some((found, reads)) = self.children(finder.bound, number) else {
                 continue;
             };
-            let mut answers = Vec::with_capacity(found.begun().len() * reads.0.len());
-            for child in found.begun() {
+            let mut answers = Vec::with_capacity(found.partial().len() * reads.0.len());
+            for child in found.partial() {
                 answers.extend(reads.0.iter().map(|read| {
                     if is_beginning(read) {
                         return Ok(Answer::Value(Some(child.clone())));

@@ -59,9 +59,8 @@ impl HiddenDocuments {
         let mut alike: Vec<Alike<'_>> = Vec::new();
         for ConditionalDocument { number, filter, .. } in conditional {
             let document = &bound.documents[*number];
-            let is_alike = |it: &Alike<'_>| {
-                it.collection == document.collection && it.filter == filter
-            };
+            let is_alike =
+                |it: &Alike<'_>| it.collection == document.collection && it.filter == filter;
             let known = alike.iter().position(is_alike);
             if known.is_none() {
                 alike.push(Alike {

@@ -7,7 +7,8 @@ use crate::database::query::AggregateQuery;
 use crate::document::filter::Filter;
 use crate::document::path::Path;
 use crate::error::{Error, ErrorKind, Result};
-use crate::graphql::arguments::documents_request::PageQuery;
+use crate::graphql::arguments::aggregate_request::AggregateRequest;
+use crate::graphql::arguments::documents_request::{DocumentsRequest, PageQuery};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::execute::planned::binding::arguments::PlanArguments;
 use crate::graphql::execute::planned::binding::bound::{Bound, LookupOf};
@@ -76,8 +77,7 @@ impl<'r> Permit<'r> {
                         }
                         UsedBy::Document(document) => {
                             let mut known = conditional.iter();
-                            let known =
-                                known.any(|it: &ConditionalDocument| it.number == document);
+                            let known = known.any(|it: &ConditionalDocument| it.number == document);
                             if !known {
                                 let error = refusal(&places.used[number]);
                                 conditional.push(ConditionalDocument {
@@ -148,7 +148,12 @@ impl<'r> Permit<'r> {
     pub(crate) fn conditions(&self, bound: &Bound<'_>) -> Vec<(DocumentKey, Filter)> {
         let conditional = self.conditional.iter();
         conditional
-            .map(|it| (DocumentKey::clone(&bound.documents[it.number]), it.filter.clone()))
+            .map(|it| {
+                (
+                    DocumentKey::clone(&bound.documents[it.number]),
+                    it.filter.clone(),
+                )
+            })
             .collect()
     }
 
@@ -189,14 +194,14 @@ async fn queries(
         let query = async {
             Ok(match &lookup.of {
                 LookupOf::Documents(given) => {
-                    let request = arguments.documents(given)?;
+                    let request: DocumentsRequest = arguments.request(given)?;
                     LookupQuery::Page(request.query(request_budget, lookup.total).await?)
                 }
                 LookupOf::Groups {
                     arguments: given,
                     values,
                 } => {
-                    let request = arguments.aggregate(given)?;
+                    let request: AggregateRequest = arguments.request(given)?;
                     LookupQuery::Groups(request.query(request_budget, values).await?)
                 }
                 _ => LookupQuery::None,

@@ -207,7 +207,11 @@ impl<'b> Collector<'b, '_> {
         let documents = UsedDocuments::all(&select.collection, by);
         self.list(&documents, shows_plan, at);
         let order = select.order.values.iter().map(|value| &value.by);
-        self.queries(&documents, select.filter.queries().into_iter().chain(order), at);
+        self.queries(
+            &documents,
+            select.filter.queries().into_iter().chain(order),
+            at,
+        );
     }
 
     fn groups(&mut self, number: usize, query: &'b AggregateQuery, at: UsedAt) {
@@ -252,9 +256,9 @@ impl<'b> Collector<'b, '_> {
                 && *of == lookup
             {
                 match field {
-                    PageField::TotalCount
-                    | PageField::TotalCountReason
-                    | PageField::GroupCount => counts = true,
+                    PageField::TotalCount | PageField::TotalCountReason | PageField::GroupCount => {
+                        counts = true
+                    }
                     PageField::Index
                     | PageField::Partial
                     | PageField::Scanned
@@ -278,7 +282,8 @@ impl<'b> Collector<'b, '_> {
         match (self.scopes[scope], document) {
             (ScopeOf::Inside, _) => Ok(None),
             (ScopeOf::Root, DocumentAt::Bound(number)) => {
-                let DocumentKey { collection, id } = &**bound.documents.get(number).ok_or_else(mismatch)?;
+                let DocumentKey { collection, id } =
+                    &**bound.documents.get(number).ok_or_else(mismatch)?;
                 Ok(Some(UsedDocuments {
                     collection,
                     id: (!self.is_new).then_some(id),
