@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures::StreamExt as _;
-use phyllo::graphql::{Methods, Request, RequestStats, ResponseStream, Started};
+use phyllo::graphql::{Methods, RequestStats, ResponseStream, Started};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 

@@ -13,6 +13,7 @@ use std::collections::BTreeMap;
 
 use phyllo::graphql::RulesInForce;
 use phyllo::rights::{Principal, Rules};
+use phyllo::store::Embedded;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom as _;
 use rand::{Rng as _, SeedableRng as _};
@@ -20,8 +21,8 @@ use serde_json::{Map, Value, json};
 
 use super::oracle::{Caller, Documents, Leaf, Oracle, TestRule, leaves};
 use super::requests::{mutation, query};
+use super::super::support::client_of;
 use super::{Client, NONE, client};
-use crate::skip::rounds;
 
 cases!(
     async [
@@ -29,12 +30,15 @@ cases!(
     ]
 );
 
+/// 10,000 cases in the long tests.
+const CASES_PER_SEQUENCE: usize = 50;
+
 /// The requests of one store.
 const REQUESTS: usize = 20;
 
 async fn no_response_has_or_depends_on_what_the_rules_do_not_allow() {
     let cases = std::env::var("PHYLLO_CANARY_CASES").map_or_else(
-        |_| rounds(400, 10_000),
+        |_| super::super::sequences() as usize * CASES_PER_SEQUENCE,
         |cases| cases.parse().expect("PHYLLO_CANARY_CASES is a number"),
     );
     let first = std::env::var("PHYLLO_TEST_SEED").map_or(1, |seed| seed.parse().expect("a number"));
@@ -77,7 +81,7 @@ impl World {
     async fn new(seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let caller = Caller::random(&mut random);
-        let count = random.random_range(1..5);
+        let count = random.random_range(2..7);
         let allowed: Vec<TestRule> = (0..count).map(|_| TestRule::random(&mut random)).collect();
         let rules: String = allowed.iter().map(TestRule::toml).collect();
         let oracle = Oracle {
@@ -88,21 +92,27 @@ impl World {
         let mut documents = Documents::new();
         for collection in ["c", "d"] {
             for id in ["a", "b", "7", "e"] {
-                if random.random_bool(0.8) {
+                if random.random_bool(0.9) {
                     let document = random_document(&mut random, &mut next);
                     documents.insert((collection.to_owned(), id.to_owned()), document);
                 }
             }
         }
         let others = different(&documents, &oracle, &mut random, &mut next);
-        let all = stored(&documents).await;
+        let all = client().await;
+        store(&all, &documents).await;
+        // A cluster has one store, so the other one is always embedded.
+        let memory = redb::backends::InMemoryBackend::new();
+        let embedded = Embedded::on_backend(memory).expect("an empty store");
+        let other = client_of(embedded).await;
+        store(&other, &others).await;
         let principal = oracle.caller.principal();
         let limited = |client: &Client| client.limited(in_force(&rules), principal.clone());
         Self {
             seed,
             random,
             limited: limited(&all),
-            other: limited(&stored(&others).await),
+            other: limited(&other),
             all,
             oracle,
             hides: others.len() < documents.len(),
@@ -128,7 +138,8 @@ impl World {
 
     async fn query(&mut self, seen: &mut Seen) {
         let documents = dump(&self.all).await;
-        let request = query(&mut self.random, &documents);
+        let focus = self.oracle.focus("read", &mut self.random);
+        let request = query(&mut self.random, &documents, focus);
         let text = self.limited.text(&request, NONE).await;
         let context = self.context(&request);
         count(seen, &text, self.hides);
@@ -139,7 +150,9 @@ impl World {
 
     async fn mutation(&mut self, seen: &mut Seen) {
         let before = dump(&self.all).await;
-        let request = mutation(&mut self.random, &before);
+        let action = ["write", "write", "create", "delete"].choose(&mut self.random);
+        let focus = self.oracle.focus(action.expect("some"), &mut self.random);
+        let request = mutation(&mut self.random, &before, focus);
         let text = self.limited.text(&request, NONE).await;
         let after = dump(&self.all).await;
         let context = self.context(&request);
@@ -197,14 +210,12 @@ fn in_force(rules: &str) -> RulesInForce {
     RulesInForce::fixed(parsed.unwrap_or_else(|error| panic!("{error}\n{rules}")))
 }
 
-async fn stored(documents: &Documents) -> Client {
-    let client = client().await;
+async fn store(client: &Client, documents: &Documents) {
     for ((collection, id), document) in documents {
         let variables = json!({"c": collection, "i": id, "d": document});
         let query = "mutation($c: String!, $i: ID, $d: JSON) { insertDocument(collection: $c, id: $i, document: $d) { key } }";
         client.data(query, variables).await;
     }
-    client
 }
 
 /// All documents of a store.
