@@ -271,7 +271,7 @@ fn random_document(random: &mut StdRng, next: &mut u64) -> Value {
     document.insert("o".to_owned(), json!(["a", "b"].choose(random)));
     for name in ["a", "b", "c"] {
         if random.random_bool(0.8) {
-            document.insert(name.to_owned(), random_value(random, next, 2));
+            document.insert(name.to_owned(), random_value(random, next, 3));
         }
     }
     Value::Object(document)
@@ -280,12 +280,12 @@ fn random_document(random: &mut StdRng, next: &mut u64) -> Value {
 fn random_value(random: &mut StdRng, next: &mut u64, levels: usize) -> Value {
     match random.random_range(0..4) {
         0 if levels > 0 => {
-            let elements = random.random_range(0..3);
+            let elements = random.random_range(0..4);
             (0..elements).map(|_| random_value(random, next, levels - 1)).collect()
         }
         1 | 2 if levels > 0 => {
             let names = ["a", "b", "0"].into_iter();
-            let names: Vec<&str> = names.filter(|_| random.random_bool(0.6)).collect();
+            let names: Vec<&str> = names.filter(|_| random.random_bool(0.75)).collect();
             let members = names.into_iter().map(|name| {
                 (name.to_owned(), random_value(random, next, levels - 1))
             });
@@ -360,7 +360,12 @@ fn change_hidden(
                 change_hidden(element, path, reads, random, next);
                 path.pop();
             }
-            elements.push(new_canary(random, next));
+            // What is added must be hidden, too.
+            path.push(Step::Index(elements.len()));
+            if !reads(path) {
+                elements.push(new_canary(random, next));
+            }
+            path.pop();
         }
         leaf => *leaf = new_canary(random, next),
     }

@@ -7,8 +7,8 @@ use serde_json::{Value, json};
 
 use super::oracle::{Documents, leaves};
 
-const PATHS: [&str; 16] = [
-    "", "", "", "/a", "/a", "/b", "/b", "/a/a", "/a/b", "/b/0", "/a/0", "/c", "/s", "/a/7", "/hidden", "/b/-",
+const PATHS: [&str; 19] = [
+    "", "", "", "", "", "", "/a", "/a", "/b", "/b", "/a/a", "/a/b", "/b/0", "/a/0", "/c", "/s", "/a/7", "/hidden", "/b/-",
 ];
 
 const QUERIES: [&str; 15] = [
@@ -100,7 +100,7 @@ impl<'r> Texts<'r> {
 
     fn path(&mut self) -> String {
         if self.is_focused() {
-            return self.focus.path.clone() + self.one(&["", "", "", "/a", "/b", "/0", "/-"]);
+            return self.focus.path.clone() + self.one(&["", "", "", "", "/a", "/b", "/0", "/-"]);
         }
         self.one(&PATHS).to_owned()
     }
@@ -373,7 +373,7 @@ impl<'r> Texts<'r> {
 /// The first field of a selection under another response name, so that it can stand beside another one.
 fn aliased(selection: &str, name: &str) -> String {
     match selection.split_once(' ') {
-        Some((first, _)) if !first.contains('(') => format!("{name}: {first}"),
+        Some((first @ ("kind" | "id"), _)) => format!("{name}: {first}"),
         _ => format!("{name}: {selection}"),
     }
 }
