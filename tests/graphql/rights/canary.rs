@@ -13,15 +13,16 @@ use std::collections::BTreeMap;
 
 use phyllo::graphql::RulesInForce;
 use phyllo::rights::{Principal, Rules};
+use phyllo::store::Embedded;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom as _;
 use rand::{Rng as _, SeedableRng as _};
 use serde_json::{Map, Value, json};
 
+use super::super::support::client_of;
 use super::oracle::{Caller, Documents, Leaf, Oracle, TestRule, leaves};
 use super::requests::{mutation, query};
 use super::{Client, NONE, client};
-use crate::skip::rounds;
 
 cases!(
     async [
@@ -29,12 +30,15 @@ cases!(
     ]
 );
 
+/// 10,000 cases in the long tests.
+const CASES_PER_SEQUENCE: usize = 50;
+
 /// The requests of one store.
 const REQUESTS: usize = 20;
 
 async fn no_response_has_or_depends_on_what_the_rules_do_not_allow() {
     let cases = std::env::var("PHYLLO_CANARY_CASES").map_or_else(
-        |_| rounds(400, 10_000),
+        |_| super::super::sequences() as usize * CASES_PER_SEQUENCE,
         |cases| cases.parse().expect("PHYLLO_CANARY_CASES is a number"),
     );
     let first = std::env::var("PHYLLO_TEST_SEED").map_or(1, |seed| seed.parse().expect("a number"));
@@ -50,7 +54,7 @@ async fn no_response_has_or_depends_on_what_the_rules_do_not_allow() {
         "{seen:?}"
     );
     assert!(
-        seen.changed > cases / 100 && seen.canaries > cases / 10,
+        seen.changed > cases / 100 && seen.canaries > cases / 15,
         "{seen:?}"
     );
     assert!(seen.hidden > cases / 50, "{seen:?}");
@@ -71,6 +75,8 @@ struct World {
     seed: u64,
     random: StdRng,
     all: Client,
+    /// All documents.
+    documents: Documents,
     limited: Client,
     /// The same caller of a store in which everything hidden is different.
     other: Client,
@@ -83,7 +89,7 @@ impl World {
     async fn new(seed: u64) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let caller = Caller::random(&mut random);
-        let count = random.random_range(1..5);
+        let count = random.random_range(2..7);
         let allowed: Vec<TestRule> = (0..count).map(|_| TestRule::random(&mut random)).collect();
         let rules: String = allowed.iter().map(TestRule::toml).collect();
         let oracle = Oracle {
@@ -94,24 +100,32 @@ impl World {
         let mut documents = Documents::new();
         for collection in ["c", "d"] {
             for id in ["a", "b", "7", "e"] {
-                if random.random_bool(0.8) {
+                if random.random_bool(0.9) {
                     let document = random_document(&mut random, &mut next);
                     documents.insert((collection.to_owned(), id.to_owned()), document);
                 }
             }
         }
         let others = different(&documents, &oracle, &mut random, &mut next);
-        let all = stored(&documents).await;
+        let all = client().await;
+        store(&all, &documents).await;
+        // A cluster has one store, so the other one is always embedded.
+        let memory = redb::backends::InMemoryBackend::new();
+        let embedded = Embedded::on_backend(memory).expect("an empty store");
+        let other = client_of(embedded).await;
+        store(&other, &others).await;
         let principal = oracle.caller.principal();
         let limited = |client: &Client| client.limited(in_force(&rules), principal.clone());
+        let hides = others.len() < documents.len();
         Self {
             seed,
+            hides,
             random,
             limited: limited(&all),
-            other: limited(&stored(&others).await),
+            other: limited(&other),
             all,
+            documents,
             oracle,
-            hides: others.len() < documents.len(),
             rules,
         }
     }
@@ -133,12 +147,12 @@ impl World {
     }
 
     async fn query(&mut self, seen: &mut Seen) {
-        let documents = dump(&self.all).await;
-        let request = query(&mut self.random, &documents);
+        let focus = self.oracle.focus("read", &mut self.random);
+        let request = query(&mut self.random, &self.documents, focus);
         let text = self.limited.text(&request, NONE).await;
         let context = self.context(&request);
         count(seen, &text, self.hides);
-        self.assert_allowed(&text, &[&documents], seen, &context);
+        self.assert_allowed(&text, &[&self.documents], seen, &context);
         let other = self.other.text(&request, NONE).await;
         assert_eq!(
             text, other,
@@ -147,10 +161,12 @@ impl World {
     }
 
     async fn mutation(&mut self, seen: &mut Seen) {
-        let before = dump(&self.all).await;
-        let request = mutation(&mut self.random, &before);
+        let action = ["write", "write", "create", "delete"].choose(&mut self.random);
+        let focus = self.oracle.focus(action.expect("some"), &mut self.random);
+        let request = mutation(&mut self.random, &self.documents, focus);
         let text = self.limited.text(&request, NONE).await;
         let after = dump(&self.all).await;
+        let before = std::mem::replace(&mut self.documents, after.clone());
         let context = self.context(&request);
         count(seen, &text, self.hides);
         self.assert_allowed(&text, &[&before, &after], seen, &context);
@@ -209,14 +225,12 @@ fn in_force(rules: &str) -> RulesInForce {
     RulesInForce::fixed(parsed.unwrap_or_else(|error| panic!("{error}\n{rules}")))
 }
 
-async fn stored(documents: &Documents) -> Client {
-    let client = client().await;
+async fn store(client: &Client, documents: &Documents) {
     for ((collection, id), document) in documents {
         let variables = json!({"c": collection, "i": id, "d": document});
         let query = "mutation($c: String!, $i: ID, $d: JSON) { insertDocument(collection: $c, id: $i, document: $d) { key } }";
         client.data(query, variables).await;
     }
-    client
 }
 
 /// All documents of a store.
@@ -272,7 +286,7 @@ fn random_document(random: &mut StdRng, next: &mut u64) -> Value {
     document.insert("o".to_owned(), json!(["a", "b"].choose(random)));
     for name in ["a", "b", "c"] {
         if random.random_bool(0.8) {
-            document.insert(name.to_owned(), random_value(random, next, 2));
+            document.insert(name.to_owned(), random_value(random, next, 3));
         }
     }
     Value::Object(document)
@@ -281,14 +295,14 @@ fn random_document(random: &mut StdRng, next: &mut u64) -> Value {
 fn random_value(random: &mut StdRng, next: &mut u64, levels: usize) -> Value {
     match random.random_range(0..4) {
         0 if levels > 0 => {
-            let elements = random.random_range(0..3);
+            let elements = random.random_range(0..4);
             (0..elements)
                 .map(|_| random_value(random, next, levels - 1))
                 .collect()
         }
         1 | 2 if levels > 0 => {
             let names = ["a", "b", "0"].into_iter();
-            let names: Vec<&str> = names.filter(|_| random.random_bool(0.6)).collect();
+            let names: Vec<&str> = names.filter(|_| random.random_bool(0.75)).collect();
             let members = names
                 .into_iter()
                 .map(|name| (name.to_owned(), random_value(random, next, levels - 1)));
@@ -370,7 +384,12 @@ fn change_hidden(
                 change_hidden(element, path, reads, random, next);
                 path.pop();
             }
-            elements.push(new_canary(random, next));
+            // What is added must be hidden, too.
+            path.push(Step::Index(elements.len()));
+            if !reads(path) {
+                elements.push(new_canary(random, next));
+            }
+            path.pop();
         }
         leaf => *leaf = new_canary(random, next),
     }

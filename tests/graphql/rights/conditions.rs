@@ -47,7 +47,7 @@ async fn a_document_that_does_not_pass_is_answered_as_absent() {
     let selections = [
         "value",
         "kind id version length",
-        "key document { value }",
+        "path whole: value",
         r#"children { nodes { value document { value } } }"#,
         r#"select(query: "$..*") { value }"#,
         r#"pick(paths: ["/text"]) omit(paths: ["/n"]) values(paths: ["/text", "/n"])"#,

@@ -17,6 +17,8 @@ use serde_json::{Map, Value, json};
 
 use super::support::{Client, Counts, NONE, client};
 
+cases!(modules [canary, conditions, counts, mutations, queries, subscriptions]);
+
 /// A user with these claims.
 fn user(claims: Value) -> Principal {
     let claims: Map<String, Value> = serde_json::from_value(claims).expect("an object");

@@ -166,7 +166,8 @@ async fn a_document_is_not_created_by_a_change_without_the_right() {
     let copy = r#"copyDocument(collection: "notes", id: "new", from: {collection: "notes", id: "a"}) { key }"#;
     let writes = format!("actions = [\"read\", \"write\"]\n{NOTES}");
     let limited = all.limited(anyone(&[&writes]), user(json!({})));
-    for fields in [replace, merge, copy] {
+    let increment = r#"incrementDocument(collection: "notes", id: "new") { key }"#;
+    for fields in [replace, merge, copy, increment] {
         let (code, message) = limited.failed_mutation(fields).await;
         assert_eq!(code, "FORBIDDEN");
         assert!(message.contains("create document new"), "{message}");

@@ -7,6 +7,8 @@ use rand::rngs::StdRng;
 use rand::seq::IndexedRandom as _;
 use serde_json::Value;
 
+use super::requests::Focus;
+
 /// The documents of a store, by collection and key.
 pub(super) type Documents = BTreeMap<(String, String), Value>;
 
@@ -109,7 +111,7 @@ impl TestRule {
             Some("{ at = \"$.o\", eq = \"{sub}\" }"),
         ];
         let actions = ACTIONS.into_iter().filter(|action| match *action {
-            "read" => random.random_bool(0.8),
+            "read" => random.random_bool(0.9),
             "list" | "write" => random.random_bool(0.6),
             _ => random.random_bool(0.3),
         });
@@ -124,10 +126,21 @@ impl TestRule {
             .expect("some"),
             actions,
             collection: *["c", "c", "d", "*", "{team}"].choose(random).expect("some"),
-            id: *[None, None, None, Some("a"), Some("7"), Some("{sub}")]
-                .choose(random)
-                .expect("some"),
+            id: *[
+                None,
+                None,
+                None,
+                None,
+                None,
+                Some("a"),
+                Some("7"),
+                Some("{sub}"),
+            ]
+            .choose(random)
+            .expect("some"),
             path: *[
+                None,
+                None,
                 None,
                 None,
                 Some("/a"),
@@ -181,16 +194,6 @@ impl TestRule {
 
     /// Whether the rule is for an action of the caller in a document.
     fn is_for(&self, caller: &Caller, action: &str, (collection, id): (&str, &str)) -> bool {
-        let is_user = matches!(caller, Caller::User { .. });
-        let has_scope = match caller {
-            Caller::Anonymous => false,
-            Caller::User { scope, .. } => scope.split(' ').any(|word| word == "x"),
-        };
-        let who = match self.who {
-            "\"anyone\"" => true,
-            "\"user\"" => is_user,
-            _ => has_scope,
-        };
         let of_collection = match (self.collection, caller) {
             ("*", _) => true,
             ("{team}", Caller::User { team, .. }) => team == collection,
@@ -202,7 +205,16 @@ impl TestRule {
             Some("{sub}") => caller.sub() == Some(id),
             Some(own) => own == id,
         };
-        who && of_collection && of_document && self.actions.contains(&action)
+        self.is_by(caller) && of_collection && of_document && self.actions.contains(&action)
+    }
+
+    /// Whether the rule is for the caller.
+    fn is_by(&self, caller: &Caller) -> bool {
+        match (self.who, caller) {
+            ("\"anyone\"", _) | ("\"user\"", Caller::User { .. }) => true,
+            ("\"user\"", Caller::Anonymous) | (_, Caller::Anonymous) => false,
+            (_, Caller::User { scope, .. }) => scope.split(' ').any(|word| word == "x"),
+        }
     }
 
     fn passes(&self, caller: &Caller, document: &Value) -> bool {
@@ -234,6 +246,33 @@ pub(super) struct Oracle {
 }
 
 impl Oracle {
+    /// The place of a rule that allows an action to the caller, if there is one.
+    pub(super) fn focus(&self, action: &str, random: &mut StdRng) -> Focus {
+        let rules = self
+            .rules
+            .iter()
+            .filter(|rule| rule.actions.contains(&action));
+        let rules: Vec<&TestRule> = rules.filter(|rule| rule.is_by(&self.caller)).collect();
+        let Some(rule) = rules.choose(random) else {
+            return Focus {
+                collection: None,
+                id: None,
+                path: String::new(),
+            };
+        };
+        let sub = self.caller.sub().unwrap_or("a");
+        let filled = |text: &str| text.replace("{sub}", sub);
+        Focus {
+            collection: match (rule.collection, &self.caller) {
+                ("*", _) => None,
+                ("{team}", Caller::User { team, .. }) => Some(team.clone()),
+                (name, _) => Some(name.to_owned()),
+            },
+            id: rule.id.map(filled),
+            path: rule.path.map(filled).unwrap_or_default(),
+        }
+    }
+
     fn may(&self, action: &str, place: (&str, &str), document: &Value, path: &[Step]) -> bool {
         self.rules.iter().any(|rule| {
             rule.is_for(&self.caller, action, place)

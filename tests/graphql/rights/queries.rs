@@ -171,7 +171,7 @@ async fn the_error_is_at_the_field_and_names_the_place() {
     let error = &response["errors"][0];
     assert_eq!(response["data"], json!(null));
     assert_eq!(error["path"], json!(["a", "document", "pin"]));
-    assert_eq!(error["locations"], json!([{"line": 2, "column": 46}]));
+    assert_eq!(error["locations"], json!([{"line": 2, "column": 47}]));
     assert_eq!(
         error["message"],
         json!(
@@ -272,7 +272,8 @@ async fn the_operator_is_not_limited() {
 
 async fn responses_have_no_hints() {
     let all = users().await;
-    let query = r#"{ document(collection: "users", id: "ANN", path: "/profile") { value } }"#;
+    // A global id in place of a key.
+    let query = r#"{ document(collection: "users", id: "users/ann", path: "/profile") { value } }"#;
     let response = all.ask(query, NONE).await;
     assert!(response["extensions"]["hints"].is_array(), "{response}");
     let limited = all.limited(anyone(&[PROFILES]), user(json!({})));

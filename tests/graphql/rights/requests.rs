@@ -7,8 +7,9 @@ use serde_json::{Value, json};
 
 use super::oracle::{Documents, leaves};
 
-const PATHS: [&str; 14] = [
-    "", "", "/a", "/a", "/b", "/a/a", "/a/b", "/b/0", "/a/0", "/c", "/s", "/a/7", "/hidden", "/b/-",
+const PATHS: [&str; 19] = [
+    "", "", "", "", "", "", "/a", "/a", "/b", "/b", "/a/a", "/a/b", "/b/0", "/a/0", "/c", "/s",
+    "/a/7", "/hidden", "/b/-",
 ];
 
 const QUERIES: [&str; 15] = [
@@ -29,46 +30,108 @@ const QUERIES: [&str; 15] = [
     "$.hidden",
 ];
 
+/// The place of a rule. Most requests use places at or below it, so that rules allow some of them.
+pub(super) struct Focus {
+    pub(super) collection: Option<String>,
+    pub(super) id: Option<String>,
+    /// A JSON Pointer.
+    pub(super) path: String,
+}
+
 struct Texts<'r> {
     random: &'r mut StdRng,
     documents: &'r Documents,
+    focus: Focus,
+    /// Whether paths begin at the root of a document, and not at a place in it.
+    at_root: bool,
 }
 
 /// A random query.
-pub(super) fn query(random: &mut StdRng, documents: &Documents) -> String {
-    let mut texts = Texts { random, documents };
+pub(super) fn query(random: &mut StdRng, documents: &Documents, focus: Focus) -> String {
+    let mut texts = Texts::new(random, documents, focus);
     let fields = texts.random.random_range(1..3);
     let fields: Vec<String> = (0..fields).map(|number| texts.field(number)).collect();
     format!("{{ {} }}", fields.join(" "))
 }
 
 /// A random mutation.
-pub(super) fn mutation(random: &mut StdRng, documents: &Documents) -> String {
-    let mut texts = Texts { random, documents };
+pub(super) fn mutation(random: &mut StdRng, documents: &Documents, focus: Focus) -> String {
+    let mut texts = Texts::new(random, documents, focus);
     let fields = if texts.random.random_bool(0.2) { 2 } else { 1 };
     let fields: Vec<String> = (0..fields).map(|number| texts.change(number)).collect();
     format!("mutation {{ {} }}", fields.join(" "))
 }
 
-impl Texts<'_> {
+impl<'r> Texts<'r> {
+    fn new(random: &'r mut StdRng, documents: &'r Documents, focus: Focus) -> Self {
+        Self {
+            random,
+            documents,
+            focus,
+            at_root: true,
+        }
+    }
+
     fn one<'c>(&mut self, choices: &[&'c str]) -> &'c str {
         choices.choose(self.random).expect("some")
     }
 
     fn collection(&mut self) -> String {
-        format!(r#"collection: "{}""#, self.one(&["c", "c", "d"]))
+        format!(r#"collection: "{}""#, self.collection_name())
     }
 
-    fn id(&mut self) -> &'static str {
-        self.one(&["a", "b", "7", "e", "x"])
+    fn collection_name(&mut self) -> String {
+        match &self.focus.collection {
+            Some(name) if self.random.random_bool(0.9) => name.clone(),
+            _ => self.one(&["c", "c", "d"]).to_owned(),
+        }
     }
 
-    fn path(&mut self) -> &'static str {
-        self.one(&PATHS)
+    fn id(&mut self) -> String {
+        match &self.focus.id {
+            Some(id) if self.random.random_bool(0.8) => id.clone(),
+            _ => self.one(&["a", "b", "7", "e", "x"]).to_owned(),
+        }
     }
 
-    fn jsonpath(&mut self) -> &'static str {
-        self.one(&QUERIES)
+    /// Whether the next place is at or below that of the rule.
+    fn is_focused(&mut self) -> bool {
+        self.at_root && self.random.random_bool(0.85)
+    }
+
+    fn path(&mut self) -> String {
+        if self.is_focused() {
+            return self.focus.path.clone() + self.one(&["", "", "", "", "/a", "/b", "/0", "/-"]);
+        }
+        self.one(&PATHS).to_owned()
+    }
+
+    fn jsonpath(&mut self) -> String {
+        if self.is_focused() {
+            let names = self.focus.path.split('/').skip(1);
+            let above: String = names.map(|name| format!("['{name}']")).collect();
+            let below = [
+                "", "", ".a", ".b", "[*]", "..*", "[0]", "[?@.a]", "[?@ > 1]", ".hidden",
+            ];
+            return format!("${above}{}", self.one(&below));
+        }
+        self.one(&QUERIES).to_owned()
+    }
+
+    /// A selection of a value that is at a place in a document.
+    fn part_at_place(&mut self, levels: usize) -> String {
+        let around = std::mem::replace(&mut self.at_root, false);
+        let part = self.part(levels);
+        self.at_root = around;
+        part
+    }
+
+    /// A selection of a document.
+    fn part_of_document(&mut self, levels: usize) -> String {
+        let around = std::mem::replace(&mut self.at_root, true);
+        let part = self.part(levels);
+        self.at_root = around;
+        part
     }
 
     /// A value of the store, or another one.
@@ -95,13 +158,13 @@ impl Texts<'_> {
             };
         }
         let (at, value) = (self.jsonpath(), literal(&self.value()));
-        let test = match self.random.random_range(0..6) {
+        let test = match self.random.random_range(0..10) {
             0 => format!("eq: {value}"),
             1 => format!("ne: {value}"),
             2 => format!("gt: {value}"),
             3 => format!("lte: {value}"),
-            4 => "exists: true".to_owned(),
-            _ => "exists: false".to_owned(),
+            4 => "exists: false".to_owned(),
+            _ => "exists: true".to_owned(),
         };
         format!(r#"{{at: "{at}", {test}}}"#)
     }
@@ -113,13 +176,13 @@ impl Texts<'_> {
                 self.collection(),
                 self.id(),
                 self.path(),
-                self.part(2)
+                self.part_at_place(2)
             ),
             4..7 => self.page(),
             7 | 8 => self.groups(),
             9 => {
                 let ids: Vec<String> = (0..3).map(|_| self.node()).collect();
-                let (part, whole) = (self.part(1), self.part(1));
+                let (part, whole) = (self.part_at_place(1), self.part(1));
                 format!(
                     "nodes(ids: [{}]) {{ id ... on Subdocument {{ part: __typename {} }} ... on Document {{ whole: __typename {} }} }}",
                     ids.join(", "),
@@ -129,7 +192,7 @@ impl Texts<'_> {
             }
             10 => {
                 let (one, other) = (self.id(), self.id());
-                let collection = self.one(&["c", "d"]);
+                let collection = self.collection_name();
                 format!(
                     r#"_entities(representations: [{{__typename: "Document", id: "{collection}/{one}"}}, {{__typename: "Document", id: "{collection}/{other}"}}]) {{ ... on Document {{ {} }} }}"#,
                     self.part(1)
@@ -141,7 +204,7 @@ impl Texts<'_> {
     }
 
     fn node(&mut self) -> String {
-        let (collection, id, path) = (self.one(&["c", "d"]), self.id(), self.path());
+        let (collection, id, path) = (self.collection_name(), self.id(), self.path());
         if path.is_empty() {
             format!(r#""{collection}/{id}""#)
         } else {
@@ -151,7 +214,7 @@ impl Texts<'_> {
 
     fn page(&mut self) -> String {
         let mut arguments = self.collection();
-        if self.random.random_bool(0.5) {
+        if self.random.random_bool(0.4) {
             arguments += &format!(", where: {}", self.filter(2));
         }
         if self.random.random_bool(0.4) {
@@ -204,29 +267,29 @@ impl Texts<'_> {
     /// A selection of a document or of a part of one.
     fn part(&mut self, levels: usize) -> String {
         let path = self.path();
-        match self.random.random_range(0..12) {
-            0..3 => format!(r#"value(path: "{path}")"#),
+        match self.random.random_range(-3..12) {
+            ..3 => format!(r#"value(path: "{path}")"#),
             3 => "kind length".to_owned(),
             4 => format!(r#"values(paths: ["{path}", "{}"])"#, self.path()),
             5 => format!(r#"pick(paths: ["{path}", "{}"])"#, self.path()),
             6 => format!(r#"omit(paths: ["{path}"])"#),
             7 if levels > 0 => {
-                format!(
-                    r#"subdocument(path: "{path}") {{ id {} }}"#,
-                    self.part(levels - 1)
-                )
+                let part = self.part_at_place(levels - 1);
+                format!(r#"subdocument(path: "{path}") {{ id {part} }}"#)
             }
             8 if levels > 0 => {
+                let (query, part) = (self.jsonpath(), self.part_at_place(levels - 1));
+                format!(r#"select(query: "{query}") {{ path {part} }}"#)
+            }
+            9 if levels > 0 => {
                 format!(
-                    r#"select(query: "{}") {{ path {} }}"#,
-                    self.jsonpath(),
-                    self.part(levels - 1)
+                    "children {{ nodes {{ path {} }} }}",
+                    self.part_at_place(levels - 1)
                 )
             }
-            9 if levels > 0 => format!("children {{ nodes {{ path {} }} }}", self.part(levels - 1)),
             10 if levels > 0 => format!(
                 r#"subdocument(path: "{path}") {{ document {{ key {} }} }}"#,
-                self.part(levels - 1)
+                self.part_of_document(levels - 1)
             ),
             _ => "id".to_owned(),
         }
@@ -344,7 +407,7 @@ impl Texts<'_> {
 /// The first field of a selection under another response name, so that it can stand beside another one.
 fn aliased(selection: &str, name: &str) -> String {
     match selection.split_once(' ') {
-        Some((first, _)) if !first.contains('(') => format!("{name}: {first}"),
+        Some((first @ ("kind" | "id"), _)) => format!("{name}: {first}"),
         _ => format!("{name}: {selection}"),
     }
 }

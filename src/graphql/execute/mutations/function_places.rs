@@ -90,6 +90,7 @@ impl FunctionPlaces {
             }
             MutationFunction::IncrementDocument => {
                 places.change(call)?;
+                places.stores = places.path.tokens().is_empty();
                 places.read_changed(places.path.clone());
             }
             MutationFunction::PatchDocument => places.patch(call).await?,
