@@ -2,6 +2,7 @@
 //! to one layer.
 
 mod imports;
+mod loops;
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -19,7 +19,7 @@ use super::apply_merge_patch::alone;
 use super::editor::Editor;
 use super::editor::location::{Location, Target, location_at};
 use super::increment::number_at;
-use crate::budget::{Budget, Reservation, Steps};
+use crate::budget::{Budget, Reservation, Steps, in_turns};
 use crate::database::document_key::{DocumentKey, below};
 use crate::database::read::load::load;
 use crate::database::read::range_plan::Extent;
@@ -347,7 +347,8 @@ impl Editor<'_> {
         // The removal of elements renumbers the places below an array. Therefore the deepest places
         // come first, and the elements of one array are removed together.
         let mut by_parent: BTreeMap<(Reverse<usize>, Vec<Segment>), Vec<Segment>> = BTreeMap::new();
-        for Place(mut segments) in places {
+        let mut places = in_turns(places);
+        while let Some(Place(mut segments)) = places.next().await {
             let last = segments.pop();
             let last = last.ok_or_else(|| Error::internal("`unset` selects the document"))?;
             let parent = (Reverse(segments.len()), segments);

@@ -14,11 +14,12 @@ use super::remainder::{Remainder, disjoint, ranges_between};
 use super::request::{Answer, BorrowedRequest, ReadRequest};
 use super::value::{PairRange, Value};
 use super::value_ref::ValueRef;
-use crate::budget::Reservation;
+use crate::budget::{Reservation, in_turns};
 use crate::database::document_key::DocumentKey;
 use crate::document::path::Place;
 use crate::error::{Error, Result};
 use crate::key::{Family, Version};
+use crate::limits::STEPS_PER_READ;
 use crate::store::{Pairs, Read};
 
 /// Answers all requests, in their order, from one snapshot or transaction. Reads each range that lies
@@ -32,17 +33,16 @@ pub async fn load(
     requests: &[&ReadRequest],
     memory: &Reservation,
 ) -> Vec<Result<Answer>> {
-    let requested: Vec<BorrowedRequest<'_>> =
-        requests.iter().map(|request| request.borrowed()).collect();
+    let requested = || requests.iter().map(|request| request.borrowed()).collect();
+    let steps = requests.len() as u64;
+    let requested: Vec<_> = memory.budget().portion(steps, requested).await;
     let loaded = read_requested(read, &requested, memory).await;
-    let answers = requests.iter().enumerate().map(|(at, request)| {
-        Ok(match request {
-            ReadRequest::Value(document, ..) => Answer::Value(loaded.part(at, document)?),
-            ReadRequest::Remainder(..) => Answer::Remainder(loaded.remainder(at)?),
-            ReadRequest::Version(_) => Answer::Version(loaded.version(at)?),
-        })
-    });
-    answers.collect()
+    let mut answers = Vec::with_capacity(requests.len());
+    let mut numbered = in_turns(requests.iter().enumerate());
+    while let Some((at, request)) = numbered.next().await {
+        answers.push(loaded.answer(at, request));
+    }
+    answers
 }
 
 /// As [`load`], without copying the values.
@@ -51,22 +51,29 @@ pub async fn read_requested<'w>(
     requested: &'w [BorrowedRequest<'w>],
     memory: &Reservation,
 ) -> Loaded<'w> {
-    let (requested, parts) = with_omitted_parts(requested);
+    let budget = memory.budget();
+    let omitting = || with_omitted_parts(requested);
+    let (requested, parts) = budget.portion(requested.len() as u64, omitting).await;
     let candidates = PathCandidates::new(read, &requested, memory).await;
-    let keys = requested.iter().enumerate().flat_map(|(number, request)| {
-        let extent = request.extent();
-        candidates.keys(number).map(move |key| (key, extent))
-    });
-    let plan = ReadPlan::new(keys);
-    let remainders = RemainderRanges::new(parts, &candidates, &plan, memory);
+    let planned = || {
+        let keys = requested.iter().enumerate().flat_map(|(number, request)| {
+            let extent = request.extent();
+            candidates.keys(number).map(move |key| (key, extent))
+        });
+        let plan = ReadPlan::new(keys);
+        let remainders = RemainderRanges::new(parts, &candidates, &plan, memory);
+        (plan.reads, plan.sources, remainders)
+    };
+    let steps = STEPS_PER_READ * requested.len() as u64;
+    let (reads, sources, remainders) = budget.portion(steps, planned).await;
     let (found, versions) = join(
-        Fetched::read_with(read, &plan, &remainders.read, memory),
+        Fetched::read_with(read, &reads, &remainders.read, memory),
         versions(read, &requested),
     )
     .await;
     Loaded {
-        reads: plan.reads.len(),
-        sources: plan.sources,
+        reads: reads.len(),
+        sources,
         requested,
         candidates,
         found,
@@ -232,6 +239,14 @@ impl Loaded<'_> {
             None => Some(number),
             Some(positions) => positions.get(number).copied().flatten(),
         }
+    }
+
+    fn answer(&self, at: usize, request: &ReadRequest) -> Result<Answer> {
+        Ok(match request {
+            ReadRequest::Value(document, ..) => Answer::Value(self.part(at, document)?),
+            ReadRequest::Remainder(..) => Answer::Remainder(self.remainder(at)?),
+            ReadRequest::Version(_) => Answer::Version(self.version(at)?),
+        })
     }
 
     /// The requested value. None if nothing is stored there.

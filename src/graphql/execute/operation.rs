@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::budget::offload_if_large;
+use crate::budget::{count_steps, offload_if_large, turn};
 use crate::database::IdempotencyKey;
 use crate::error::Result;
 use crate::graphql::prepare::plan::Plan;
@@ -11,7 +11,7 @@ use crate::graphql::request::body::Request;
 use crate::graphql::request::raw_variables::GivenVariables;
 use crate::graphql::variables::coerce::coerce;
 use crate::graphql::variables::coerced::{Coerced, IdleVariables};
-use crate::limits::{Bounds, JSON_BYTES_AT_ONCE};
+use crate::limits::{Bounds, JSON_BYTES_AT_ONCE, JSON_BYTES_PER_STEP};
 use crate::rights::{Principal, RequestRights};
 
 /// An operation that can be executed any number of times.
@@ -79,6 +79,8 @@ pub(crate) async fn coerced(
 ) -> Result<Coerced> {
     let bytes = request.variables.text().len();
     if bytes <= JSON_BYTES_AT_ONCE {
+        turn().await;
+        count_steps(bytes as u64 / JSON_BYTES_PER_STEP);
         let name = request.operation_name.as_deref();
         return coerced_now(prepared, name, &request.variables, &bounds);
     }
@@ -96,5 +98,9 @@ fn coerced_now(
 ) -> Result<Coerced> {
     let selected = select(&prepared.document, name)?;
     let types = prepared.schema.types();
-    coerce(&selected.variable_definitions, given, types, bounds)
+    let coerced = coerce(&selected.variable_definitions, given, types, bounds)?;
+    Ok(Coerced {
+        bytes: given.text().len(),
+        ..coerced
+    })
 }

@@ -11,6 +11,8 @@ use crate::document::path::Path;
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) root: Selection,
+    /// The number of fields.
+    pub(crate) fields: usize,
     /// The fields that introspect the schema, if there are any.
     pub(crate) introspection: Option<Introspection>,
 }
@@ -211,6 +213,8 @@ pub(crate) struct PlannedMutation {
     pub(crate) arguments: Vec<(Positioned<Name>, Positioned<Input>)>,
     /// Empty if the result is a scalar.
     pub(crate) below: Selection,
+    /// The number of fields in it.
+    pub(crate) fields: usize,
 }
 
 /// The selection of an object that is a `Document` or a `Subdocument`.

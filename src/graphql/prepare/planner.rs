@@ -47,6 +47,7 @@ impl Plan {
         let introspected = planner.introspected.into_inner();
         Ok(Self {
             root,
+            fields: PLANNED_FIELDS_MAX - planner.fields.get(),
             introspection: Introspection::new(document, operation, introspected),
         })
     }
@@ -228,12 +229,14 @@ impl<'d> Planner<'d> {
             return Some(Field::OfValues(field, values));
         }
         if let Some(function) = MutationFunction::of(of, name) {
-            let arguments = requested.arguments.clone();
+            let before = self.fields.get();
+            let below = self.below(of, requested, below)?;
             return Some(Field::Mutation(PlannedMutation {
                 name: requested.name.node.clone(),
                 function,
-                arguments,
-                below: self.below(of, requested, below)?,
+                arguments: requested.arguments.clone(),
+                fields: before - self.fields.get(),
+                below,
             }));
         }
         match of {

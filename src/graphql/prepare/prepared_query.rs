@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use arc_swap::{ArcSwap, ArcSwapOption};
 use async_graphql::parser::types::{ExecutableDocument, OperationDefinition, OperationType};
 use async_graphql::{Name, ServerError};
+use futures::FutureExt as _;
 use tokio::task::yield_now;
 
 use super::parse::parse;
@@ -18,6 +19,7 @@ use super::validate::overlapping::conflicts;
 use super::validate::shown::shown;
 use super::validate::unknown_fields::many_unknown_fields;
 use super::validate::variable_usage::disallowed;
+use crate::budget::portion;
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::lru_cache::LruCache;
@@ -26,6 +28,7 @@ use crate::graphql::schema::served_schema::ServedSchema;
 use crate::graphql::schema::types::{Types, base_name};
 use crate::limits::{
     Bounds, OPERATION_CACHED_BYTES_MAX, OPERATIONS_CACHED_BYTES_MAX, OPERATIONS_CACHED_MAX,
+    STEPS_PER_QUERY_BYTE,
 };
 
 /// The reason why a query is rejected.
@@ -157,6 +160,16 @@ impl PreparedQueries {
     /// Parses and validates this text. Its validity does not depend on variables, which are checked for
     /// each request.
     async fn prepare(&self, text: &str) -> Result<Arc<PreparedQuery>, Refusal> {
+        // A fragment can be spread any number of times.
+        let steps = if text.contains("...") {
+            u64::MAX
+        } else {
+            text.len() as u64 * STEPS_PER_QUERY_BYTE
+        };
+        portion(steps, || self.prepare_now(text)).await
+    }
+
+    fn prepare_now(&self, text: &str) -> Result<Arc<PreparedQuery>, Refusal> {
         check_text(text, &self.bounds)?;
         let parsed = parse(text).map_err(|error| Refusal::Invalid(vec![error.into()]));
         let document = parsed?;
@@ -174,8 +187,7 @@ impl PreparedQueries {
         if let Some(unknown) = many_unknown_fields(&document, types) {
             return Err(Refusal::Invalid(unknown));
         }
-        // Boxed, because this future is rarely needed and large.
-        Box::pin(validate(&document, &schema)).await?;
+        validate(&document, &schema)?;
         for (_, operation) in document.operations.iter() {
             if operation.node.ty == OperationType::Subscription {
                 root_field(&document, &operation.node)?;
@@ -228,8 +240,10 @@ fn check_types(document: &ExecutableDocument, types: &Types) -> Result<()> {
     Ok(())
 }
 
-async fn validate(document: &ExecutableDocument, schema: &ServedSchema) -> Result<(), Refusal> {
-    let validated = schema.validate(shown(document)).await;
+fn validate(document: &ExecutableDocument, schema: &ServedSchema) -> Result<(), Refusal> {
+    // The library is asynchronous because its extensions are, and ours waits for nothing.
+    let validated = schema.validate(shown(document)).now_or_never();
+    let validated = validated.ok_or_else(|| Error::internal("the validation waits"))?;
     validated.map_err(Refusal::Invalid)?;
     // Each of these rules needs a document that is valid according to the previous ones.
     for rule in [incorrect_literals, disallowed, conflicts] {

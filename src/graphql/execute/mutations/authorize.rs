@@ -40,6 +40,7 @@ pub(super) async fn authorize(
             field: call.field,
             given: Given::Outcome(&outcome),
             below: &call.planned.below,
+            fields: call.planned.fields,
             is_written: true,
         };
         let selected = selections

@@ -43,6 +43,7 @@ use crate::graphql::prepare::plan::Field;
 pub(crate) use crate::graphql::prepare::plan::Plan;
 use crate::graphql::response::write_errors::server_error;
 use crate::graphql::variables::coerced::Coerced;
+use crate::limits::{JSON_BYTES_PER_STEP, STEPS_PER_BOUND_FIELD};
 use crate::rights::RequestRights;
 use crate::store::Read;
 
@@ -78,7 +79,11 @@ impl PlanExecutor<'_> {
     ) -> Result<WrittenResponse> {
         let request_budget = self.request_budget;
         request_budget.check()?;
-        let bound = bind(plan, introspected, self.variables, request_budget)?;
+        let bind = || bind(plan, introspected, self.variables, request_budget);
+        let bound = request_budget
+            .budget()
+            .portion(self.bind_steps(plan.fields), bind);
+        let bound = bound.await?;
         self.respond(&bound, None, Vec::new()).await
     }
 
@@ -91,7 +96,9 @@ impl PlanExecutor<'_> {
         result: &SelectedResult<'_>,
         out: Vec<u8>,
     ) -> Result<WrittenResponse> {
-        let bound = bind_result(result, self.variables, self.request_budget)?;
+        let bind = || bind_result(result, self.variables, self.request_budget);
+        let budget = self.request_budget.budget();
+        let bound = budget.portion(self.bind_steps(result.fields), bind).await?;
         self.respond(&bound, Some(result.given), out).await
     }
 
@@ -114,6 +121,7 @@ impl PlanExecutor<'_> {
             field,
             given: Given::Change(change),
             below,
+            fields: plan.fields,
             is_written: false,
         };
         let mut written = self.select(&result, out).await?;
@@ -134,8 +142,9 @@ impl PlanExecutor<'_> {
         is_new: bool,
         planning: &RequestBudget,
     ) -> Result<Vec<(DocumentKey, Filter)>, ServerError> {
-        let bound = bind_result(result, self.variables, planning);
-        let bound = bound.map_err(|error| server_error(&error))?;
+        let bind = || bind_result(result, self.variables, planning);
+        let bound = planning.budget().portion(self.bind_steps(result.fields), bind);
+        let bound = bound.await.map_err(|error| server_error(&error))?;
         match Permit::of(
             &bound,
             PlanArguments(self.variables),
@@ -148,6 +157,12 @@ impl PlanExecutor<'_> {
             Ok(permit) => Ok(permit.conditions(&bound)),
             Err(RefusedField { position, error }) => Err(bound.error(&error, position)),
         }
+    }
+
+    /// The steps to bind so many fields, and lists of paths in variables.
+    fn bind_steps(&self, fields: usize) -> u64 {
+        let listed = self.variables.bytes as u64 / JSON_BYTES_PER_STEP;
+        fields as u64 * STEPS_PER_BOUND_FIELD + listed
     }
 
     async fn respond(

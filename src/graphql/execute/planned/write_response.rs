@@ -8,7 +8,7 @@ use super::fields::{
 };
 use super::given_fields::{of_given, of_update};
 use super::write_state::{ElementFrame, ElementFrames, Failure, OpenObjects, WriteState};
-use crate::budget::turn;
+use crate::budget::{count_steps, turn};
 use crate::database::{DocumentKey, Loaded};
 use crate::document::json::write_string;
 use crate::document::path::Place;
@@ -23,6 +23,7 @@ use crate::graphql::execute::planned::finding::found::{Found, Instance};
 use crate::graphql::execute::planned::finding::rounds::Rounds;
 use crate::graphql::response::write_errors::server_error;
 use crate::graphql::scalars::node_id;
+use crate::limits::STEPS_PER_ITEM;
 
 /// The data of the response, and its errors. Failed fields are null.
 pub(crate) struct WrittenResponse {
@@ -100,12 +101,13 @@ impl<'a> PlanWriter<'a> {
             let Some(step) = steps.get(state.at) else {
                 break;
             };
+            written += parts(step);
             if written >= STEPS_PER_CHECK {
-                written = 0;
                 self.request_budget.check()?;
                 turn().await;
+                count_steps(STEPS_PER_ITEM * written as u64);
+                written = 0;
             }
-            written += parts(step);
             state.at += 1;
             self.request_budget
                 .budget()

@@ -62,6 +62,8 @@ pub(crate) struct SelectedResult<'p> {
     pub(crate) given: Given<'p>,
     /// What is selected from it.
     pub(crate) below: &'p Selection,
+    /// The number of fields that are selected from it.
+    pub(crate) fields: usize,
     /// Whether this operation has written the document, so that its version is that of the commit.
     pub(crate) is_written: bool,
 }

@@ -19,7 +19,7 @@ use super::finder::{Finder, ValuePlace};
 use super::found::{Found, Instance};
 use super::list_loader::{ListKey, LoadedList};
 use super::selected::{LengthOf, length, select};
-use crate::budget::turn;
+use crate::budget::{in_turns, turn};
 use crate::database::query;
 use crate::database::{
     self, Answer, Children, DocumentKey, Extent, Loaded, ReadRequest, children_of, load,
@@ -33,7 +33,7 @@ use crate::graphql::execute::planned::binding::bound::{
 };
 use crate::graphql::execute::planned::given::{Given, Outcome};
 use crate::graphql::execute::planned::permit::plan_permit::without_advice;
-use crate::limits::{HELD_PER_READ, PAGES_AT_ONCE};
+use crate::limits::{HELD_PER_READ, PAGES_AT_ONCE, STEPS_PER_ITEM, STEPS_PER_READ};
 
 /// What all lookups of a plan found.
 pub(crate) struct Rounds<'a>(pub(crate) Vec<Instance<'a>>);
@@ -111,26 +111,40 @@ impl<'a> Rounds<'a> {
     /// # Errors
     /// An exceeded limit of the budget. Each lookup has an error of its own.
     pub(crate) async fn find(&mut self, finder: &Finder<'a>, loaded: &Loaded<'_>) -> Result<()> {
+        let budget = finder.request_budget.budget();
         let is_page = |instance: &Instance<'_>| matches!(instance.found, Ok(Found::Page(_)));
         let mut level = vec![ROOT];
         level.extend((1..self.0.len()).filter(|number| is_page(&self.0[*number])));
         loop {
             let mut asked = Vec::new();
-            for number in level {
-                turn().await;
-                self.ask(finder.bound, number, &mut asked);
+            let mut numbers = in_turns(level);
+            while let Some(number) = numbers.next().await {
+                let steps = STEPS_PER_ITEM * self.further(finder.bound, number) as u64;
+                let ask = || self.ask(finder.bound, number, &mut asked);
+                budget.portion(steps, ask).await;
             }
             if asked.is_empty() {
                 return Ok(());
             }
             let found = self.look_up_all(finder, loaded, &asked).await?;
             finder.request_budget.check()?;
-            for (instance, found) in found {
+            let mut found = in_turns(found);
+            while let Some((instance, found)) = found.next().await {
                 self.0[instance].found = found;
             }
             self.read_children(finder, &asked).await?;
             level = asked;
         }
+    }
+
+    /// The number of lookups that the elements of an instance ask for.
+    fn further(&self, bound: &Bound<'_>, number: usize) -> usize {
+        let instance = &self.0[number];
+        let count = instance.found.as_ref().map_or(0, Found::count);
+        let scope = instance.scope(bound);
+        scope.map_or(0, |scope| {
+            count.saturating_mul(bound.scopes[scope].lookups.len())
+        })
     }
 
     /// Adds the instances of the lookups of each element of an instance. `asked` are those to make.
@@ -174,20 +188,25 @@ impl<'a> Rounds<'a> {
         });
         let finding = stream::iter(finding).buffer_unordered(PAGES_AT_ONCE);
         let looked_up: Vec<(usize, Result<LookedUp<'a>>)> = finding.collect().await;
-        let keys = looked_up
-            .iter()
-            .filter_map(|(_, looked_up)| match looked_up {
-                Ok(LookedUp::List(key, _)) => Some(key),
-                _ => None,
-            });
-        let keys: HashSet<&ListKey> = keys.collect();
-        let keys: Vec<ListKey> = keys.into_iter().cloned().collect();
+        let steps = STEPS_PER_READ * looked_up.len() as u64;
+        let keys = || {
+            let keys = looked_up
+                .iter()
+                .filter_map(|(_, looked_up)| match looked_up {
+                    Ok(LookedUp::List(key, _)) => Some(key),
+                    _ => None,
+                });
+            let keys: HashSet<&ListKey> = keys.collect();
+            keys.into_iter().cloned().collect::<Vec<ListKey>>()
+        };
+        let keys = finder.request_budget.budget().portion(steps, keys).await;
         let lists = match &keys[..] {
             [] => HashMap::new(),
             keys => finder.loader()?.load(keys).await?,
         };
         let mut found = Vec::with_capacity(looked_up.len());
-        for (instance, looked_up) in looked_up {
+        let mut looked_up = in_turns(looked_up);
+        while let Some((instance, looked_up)) = looked_up.next().await {
             let of_one = looked_up.and_then(|looked_up| {
                 let of_one = looked_up.found(&lists)?;
                 self.count(finder, instance, &of_one)?;
@@ -247,7 +266,10 @@ impl<'a> Rounds<'a> {
                     return Ok(LookedUp::List(key, Some(asked)));
                 };
                 let memory = &finder.request_budget.memory;
-                let Children { page, more } = children_of(&whole, &asked.page, memory)?;
+                let children = || children_of(&whole, &asked.page, memory);
+                let steps = STEPS_PER_READ * asked.page.size.min(whole.pair_count()) as u64;
+                let children = memory.budget().portion(steps, children);
+                let Children { page, more } = children.await?;
                 Found::Children(asked.found(page.into(), more))
             }
             LookupOf::Length { of, first, last } => {
@@ -419,8 +441,8 @@ impl<'a> Rounds<'a> {
             let Some((found, reads)) = self.children(finder.bound, *number) else {
                 continue;
             };
-            for child in found.partial() {
-                turn().await;
+            let mut begun = in_turns(found.partial());
+            while let Some(child) = begun.next().await {
                 let asked = reads.0.iter().filter(|read| !is_beginning(read));
                 let request_budget = finder.request_budget;
                 request_budget.places(asked.clone().map(places).sum())?;
@@ -430,7 +452,9 @@ impl<'a> Rounds<'a> {
                 requests.extend(asked.map(|read| below(read, &child.document, &base)));
             }
         }
-        let requested: Vec<&ReadRequest> = requests.iter().collect();
+        let budget = memory.budget();
+        let requested = || requests.iter().collect();
+        let requested: Vec<&ReadRequest> = budget.portion(requests.len() as u64, requested).await;
         let mut loaded = match &requested[..] {
             [] => Vec::new(),
             requested => load(finder.read()?, requested, memory).await,
@@ -441,7 +465,8 @@ impl<'a> Rounds<'a> {
                 continue;
             };
             let mut answers = Vec::with_capacity(found.partial().len() * reads.0.len());
-            for child in found.partial() {
+            let mut begun = in_turns(found.partial());
+            while let Some(child) = begun.next().await {
                 answers.extend(reads.0.iter().map(|read| {
                     if is_beginning(read) {
                         return Ok(Answer::Value(Some(child.clone())));
@@ -449,6 +474,7 @@ impl<'a> Rounds<'a> {
                     loaded.next().unwrap_or_else(|| Err(mismatch()))
                 }));
             }
+            drop(begun);
             if let Ok(Found::Children(found)) = &mut self.0[number].found {
                 found.answer(answers);
             }
