@@ -13,9 +13,10 @@ use crate::document::path::Path;
 use crate::error::Result;
 use crate::graphql::context::request_budget::{RequestBudget, mismatch};
 use crate::graphql::execute::planned::given::{Deletion, Given, Outcome};
-use crate::graphql::execute::planned::permit::plan_permit::{needs_all, refusal};
+use crate::graphql::execute::planned::permit::plan_permit::{needs_all, refusal, rule_count};
 use crate::graphql::execute::planned::{PlanExecutor, SelectedResult};
 use crate::graphql::prepare::plan::MutationFunction;
+use crate::limits::STEPS_PER_READ;
 use crate::rights::{Action, Decision, PlaceUsed, RequestRights};
 
 /// Asks the rules for all places that a field uses: those of its function, and those that are selected from
@@ -34,7 +35,13 @@ pub(super) async fn authorize(
     let places = FunctionPlaces::of(call).await;
     let places = places.map_err(|error| error.located(call.field))?;
     let outcome = result(call.planned.function, &places).map_err(located)?;
-    let mut permit = decided(places, rights).map_err(located)?;
+    let steps = places.used.len() as u64 * (STEPS_PER_READ + rule_count(rights));
+    let decide = || decided(places, rights);
+    let mut permit = planning
+        .budget()
+        .portion(steps, decide)
+        .await
+        .map_err(located)?;
     if let Some((outcome, is_new)) = outcome {
         let result = SelectedResult {
             field: call.field,

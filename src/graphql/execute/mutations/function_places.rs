@@ -9,6 +9,7 @@ use async_graphql::{ID, MaybeUndefined};
 
 use super::call::{Call, CallError};
 use crate::database::{DocumentKey, UpdateOperator};
+use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
 use crate::document::jsonpath::Query;
 use crate::document::patch::{self as json_patch, PatchOperation};
@@ -19,6 +20,7 @@ use crate::graphql::arguments::place_input::PlaceInput;
 use crate::graphql::arguments::required::path_of_change;
 use crate::graphql::prepare::plan::MutationFunction;
 use crate::graphql::scalars::scalar_types::Json;
+use crate::limits::STEPS_PER_READ;
 use crate::rights::{Action, PlaceUsed};
 
 /// Of which documents a condition on a place is.
@@ -180,13 +182,23 @@ impl FunctionPlaces {
     async fn patch(&mut self, call: &Call<'_>) -> Result<(), CallError> {
         let patch: MaybeUndefined<Json> = call.argument("patch")?;
         self.target(call)?;
-        let base = path_of_change(call.path()?.as_ref())?;
-        for operation in call.patch(&patch, json_patch::parse).await? {
+        self.path = path_of_change(call.path()?.as_ref())?;
+        let operations = call.patch(&patch, json_patch::parse).await?;
+        let steps = STEPS_PER_READ * operations.len() as u64;
+        let budget = call.session.budget();
+        budget.portion(steps, || self.operations(&operations)).await;
+        Ok(())
+    }
+
+    /// Adds what the operations of a patch use.
+    fn operations(&mut self, operations: &[PatchOperation]) {
+        let base = self.path.clone();
+        for operation in operations {
             let path = base.join(operation.path());
             if let Some(from) = operation.from() {
                 self.read_changed(base.join(from));
             }
-            match &operation {
+            match operation {
                 PatchOperation::Add(..) | PatchOperation::Copy(..) => {
                     self.changed(Action::Write, renumbered_below(&base, &path));
                 }
@@ -203,10 +215,8 @@ impl FunctionPlaces {
             }
         }
         if self.used.is_empty() {
-            self.changed(Action::Write, base.clone());
+            self.changed(Action::Write, base);
         }
-        self.path = base;
-        Ok(())
     }
 
     async fn updates(&mut self, call: &Call<'_>, collection: &str) -> Result<(), CallError> {
@@ -271,12 +281,17 @@ impl FunctionPlaces {
         let filter = filter.read(&call.session.request_budget).await;
         let filter = filter.map_err(|error| error.at("the argument `where`"))?;
         self.select(&collection);
+        self.filtered(&collection, &filter);
+        Ok(collection)
+    }
+
+    /// Adds what a filter reads.
+    fn filtered(&mut self, collection: &str, filter: &Filter) {
         for query in filter.queries() {
             for place in query.places_read() {
-                self.selected(Action::Read, &collection, Path::of_segments(&place));
+                self.selected(Action::Read, collection, Path::of_segments(&place));
             }
         }
-        Ok(collection)
     }
 
     /// Adds that documents of a collection are found.

@@ -143,7 +143,9 @@ impl PlanExecutor<'_> {
         planning: &RequestBudget,
     ) -> Result<Vec<(DocumentKey, Filter)>, ServerError> {
         let bind = || bind_result(result, self.variables, planning);
-        let bound = planning.budget().portion(self.bind_steps(result.fields), bind);
+        let bound = planning
+            .budget()
+            .portion(self.bind_steps(result.fields), bind);
         let bound = bound.await.map_err(|error| server_error(&error))?;
         match Permit::of(
             &bound,
@@ -261,7 +263,10 @@ impl PlanExecutor<'_> {
             }
         };
         let mut requested = pages.requested(bound);
-        let numbers = hidden.remove(bound, &mut requested);
+        let requested_count = requested.len() as u64;
+        let budget = self.request_budget.budget();
+        let remove = || hidden.remove(bound, &mut requested);
+        let numbers = budget.portion(requested_count, remove).await;
         let memory = &self.request_budget.memory;
         let loaded = match (&requested[..], read) {
             ([], _) | (_, None) => Loaded::default(),

@@ -299,7 +299,9 @@ impl<'a> Rounds<'a> {
             LookupOf::Collections => {
                 let mut found = database::collections(finder.read()?).await?;
                 if let Some(permit) = finder.permit {
-                    found.retain(|collection| permit.lists(&collection.name));
+                    let steps = permit.list_steps(found.len());
+                    let list = || found.retain(|collection| permit.lists(&collection.name));
+                    finder.request_budget.budget().portion(steps, list).await;
                 }
                 Found::Collections(found)
             }

@@ -2,6 +2,7 @@
 
 use futures::future::try_join_all;
 
+use super::used_places::UsedAt;
 use crate::database::query::passing;
 use crate::database::{BorrowedRequest, Loaded, ReadRequest};
 use crate::document::filter::Filter;
@@ -9,6 +10,7 @@ use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::execute::planned::binding::bound::{Bound, ROOT};
+use crate::limits::STEPS_PER_READ;
 use crate::store::Read;
 
 /// A document that rules allow only if it passes a filter.
@@ -16,8 +18,9 @@ pub(super) struct ConditionalDocument {
     /// Its number in the plan.
     pub(super) number: usize,
     pub(super) filter: Filter,
-    /// The error at the first field that uses it.
-    pub(super) refusal: RefusedField,
+    /// The first field that uses it, and its error.
+    pub(super) at: UsedAt,
+    pub(super) error: Error,
 }
 
 /// The error of a field, and its position.
@@ -56,41 +59,45 @@ impl HiddenDocuments {
         read: &dyn Read,
         request_budget: &RequestBudget,
     ) -> Result<Self> {
-        let mut alike: Vec<Alike<'_>> = Vec::new();
-        for ConditionalDocument { number, filter, .. } in conditional {
-            let document = &bound.documents[*number];
-            let is_alike =
-                |it: &Alike<'_>| it.collection == document.collection && it.filter == filter;
-            let known = alike.iter().position(is_alike);
-            if known.is_none() {
-                alike.push(Alike {
-                    collection: &document.collection,
-                    filter,
-                    numbers: Vec::new(),
-                    ids: Vec::new(),
-                });
-            }
-            let at = known.unwrap_or(alike.len() - 1);
-            alike[at].numbers.push(*number);
-            alike[at].ids.push(document.id.clone());
+        if conditional.is_empty() {
+            return Ok(Self::default());
         }
         let budget = request_budget.budget();
+        let steps = STEPS_PER_READ * conditional.len() as u64;
+        let alike = budget
+            .portion(steps, || Alike::of(conditional, bound))
+            .await;
         let passed = try_join_all(alike.iter().map(|alike| async move {
             request_budget.places(alike.ids.len())?;
             passing(read, budget, alike.collection, alike.filter, &alike.ids).await
         }));
-        let mut numbers = Vec::new();
-        for (alike, passed) in alike.iter().zip(passed.await?) {
+        let passed = passed.await?;
+        let hide = || Self::of(conditional, bound, &alike, &passed);
+        Ok(budget.portion(steps, hide).await)
+    }
+
+    /// Those whose conditions have not passed.
+    fn of(
+        conditional: &[ConditionalDocument],
+        bound: &Bound<'_>,
+        alike: &[Alike<'_>],
+        passed: &[Vec<bool>],
+    ) -> Self {
+        let numbers = alike.iter().zip(passed).flat_map(|(alike, passed)| {
             let found = alike.numbers.iter().zip(passed);
-            numbers.extend(found.filter_map(|(number, passes)| (!passes).then_some(*number)));
-        }
+            found.filter_map(|(number, passes)| (!passes).then_some(*number))
+        });
+        let mut numbers: Vec<usize> = numbers.collect();
         numbers.sort_unstable();
         let mut conditional = conditional.iter();
         let refused = conditional.find(|it| numbers.binary_search(&it.number).is_ok());
-        Ok(Self {
-            refusal: refused.map(|it| it.refusal.clone()),
+        Self {
+            refusal: refused.map(|it| RefusedField {
+                position: it.at.position(bound),
+                error: it.error.clone(),
+            }),
             numbers,
-        })
+        }
     }
 
     /// The error at the first field that uses a hidden document.
@@ -136,6 +143,28 @@ impl HiddenDocuments {
             numbers[read - 1].is_some()
         });
         Some(numbers)
+    }
+}
+
+impl<'c> Alike<'c> {
+    fn of(conditional: &'c [ConditionalDocument], bound: &'c Bound<'_>) -> Vec<Self> {
+        let mut all: Vec<Self> = Vec::new();
+        for ConditionalDocument { number, filter, .. } in conditional {
+            let document = &bound.documents[*number];
+            let is_alike = |it: &Self| it.collection == document.collection && it.filter == filter;
+            let at = all.iter().position(is_alike).unwrap_or_else(|| {
+                all.push(Self {
+                    collection: &document.collection,
+                    filter,
+                    numbers: Vec::new(),
+                    ids: Vec::new(),
+                });
+                all.len() - 1
+            });
+            all[at].numbers.push(*number);
+            all[at].ids.push(document.id.clone());
+        }
+        all
     }
 }
 

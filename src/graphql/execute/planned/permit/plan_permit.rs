@@ -1,7 +1,7 @@
 //! What the rules allow a bound plan.
 
 use super::hidden_documents::{ConditionalDocument, HiddenDocuments, RefusedField};
-use super::used_places::{LookupQuery, UsedAt, UsedBy, UsedPlaces};
+use super::used_places::{LookupQuery, UsedBy, UsedPlaces};
 use crate::database::DocumentKey;
 use crate::database::query::AggregateQuery;
 use crate::document::filter::Filter;
@@ -12,7 +12,8 @@ use crate::graphql::arguments::documents_request::{DocumentsRequest, PageQuery};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::execute::planned::binding::arguments::PlanArguments;
 use crate::graphql::execute::planned::binding::bound::{Bound, LookupOf};
-use crate::rights::{Action, Conditions, Decision, PlaceUsed, RequestRights};
+use crate::limits::{STEPS_PER_ITEM, STEPS_PER_READ};
+use crate::rights::{Action, Conditions, Decision, PlaceUsed, RequestRights, Rules};
 use crate::store::Read;
 
 /// What the rules allow a bound plan.
@@ -44,7 +45,9 @@ impl<'r> Permit<'r> {
             // Boxed, so that it does not enlarge the futures of plans without lookups.
             Box::pin(queries(bound, arguments, request_budget)).await?
         };
-        Self::decided(bound, queries, rights, is_new)
+        let steps = decision_steps(bound, rights);
+        let decided = || Self::decided(bound, queries, rights, is_new);
+        request_budget.budget().portion(steps, decided).await
     }
 
     fn decided(
@@ -55,40 +58,34 @@ impl<'r> Permit<'r> {
     ) -> Result<Self, RefusedField> {
         let places = UsedPlaces::of(bound, &queries, is_new);
         let places = places.map_err(|error| RefusedField { position: 0, error })?;
-        let (mut conditional, mut of_pages) = (Vec::new(), Vec::new());
-        match rights.decide(&places.used) {
-            Decision::Allowed => {}
+        let conditions = match rights.decide(&places.used) {
+            Decision::Allowed => Conditions::default(),
             Decision::Refused(refused) => {
                 let mut used = places.used.iter();
                 let number = used.position(|used| *used == *refused).unwrap_or_default();
-                return Err(places.refused(bound, number, &refusal(&refused)));
+                return Err(places.refused(bound, number, refusal(&refused)));
             }
-            Decision::Depends(conditions) => {
-                for number in conditions.places() {
-                    match places.by[number].0 {
-                        UsedBy::All => {
-                            let error = needs_all(&places.used[number]);
-                            return Err(places.refused(bound, number, &error));
-                        }
-                        UsedBy::Page(page) => {
-                            if !of_pages.iter().any(|(known, _)| *known == page) {
-                                of_pages.push((page, places.filter(&conditions, number)));
-                            }
-                        }
-                        UsedBy::Document(document) => {
-                            let mut known = conditional.iter();
-                            let known = known.any(|it: &ConditionalDocument| it.number == document);
-                            if !known {
-                                let error = refusal(&places.used[number]);
-                                conditional.push(ConditionalDocument {
-                                    number: document,
-                                    filter: places.filter(&conditions, number),
-                                    refusal: places.refused(bound, number, &error),
-                                });
-                            }
-                        }
-                    }
-                }
+            Decision::Depends(conditions) => conditions,
+        };
+        let (mut conditional, mut of_pages) = (Vec::new(), Vec::new());
+        let by = |number: usize| places.by[number].0;
+        let mut numbers: Vec<usize> = conditions.places().collect();
+        if let Some(number) = numbers.iter().find(|number| by(**number) == UsedBy::All) {
+            let error = needs_all(&places.used[*number]);
+            return Err(places.refused(bound, *number, error));
+        }
+        numbers.sort_by_key(|number| by(*number));
+        for same in numbers.chunk_by(|one, other| by(*one) == by(*other)) {
+            let filter = conditions.filter_of(same.iter().copied());
+            match by(same[0]) {
+                UsedBy::All => {}
+                UsedBy::Page(page) => of_pages.push((page, filter)),
+                UsedBy::Document(document) => conditional.push(ConditionalDocument {
+                    number: document,
+                    filter,
+                    at: places.by[same[0]].1,
+                    error: refusal(&places.used[same[0]]),
+                }),
             }
         }
         drop(places);
@@ -118,6 +115,11 @@ impl<'r> Permit<'r> {
             LookupQuery::Groups(query) => Some(query),
             LookupQuery::Page(_) | LookupQuery::None => None,
         }
+    }
+
+    /// The steps to ask for so many collections whether they are listed.
+    pub(crate) fn list_steps(&self, collections: usize) -> u64 {
+        collections as u64 * (STEPS_PER_ITEM + 2 * rule_count(self.rights))
     }
 
     /// Whether a collection is listed, with its count and its indexes: the rules allow to find and to
@@ -164,23 +166,25 @@ impl<'r> Permit<'r> {
 }
 
 impl UsedPlaces<'_> {
-    /// The condition for the user of the place with this number.
-    fn filter(&self, conditions: &Conditions, number: usize) -> Filter {
-        let by = self.by[number].0;
-        conditions.filter(|other| self.by[other].0 == by)
-    }
-
-    fn refused(&self, bound: &Bound<'_>, number: usize, error: &Error) -> RefusedField {
-        let position = match self.by.get(number) {
-            Some((_, UsedAt::Position(position))) => *position,
-            Some((_, UsedAt::Read(read))) => bound.position_of(*read),
-            None => 0,
-        };
+    fn refused(&self, bound: &Bound<'_>, number: usize, error: Error) -> RefusedField {
+        let at = self.by.get(number).map(|(_, at)| at.position(bound));
         RefusedField {
-            position,
-            error: error.clone(),
+            position: at.unwrap_or_default(),
+            error,
         }
     }
+}
+
+/// The steps to ask the rules for the places of a bound plan.
+fn decision_steps(bound: &Bound<'_>, rights: &RequestRights) -> u64 {
+    let reads = bound.scopes.iter().map(|scope| scope.reads.0.len());
+    let places = reads.sum::<usize>() + bound.lookups.len();
+    places as u64 * (STEPS_PER_READ + rule_count(rights))
+}
+
+/// The rules that may be compared with one place.
+pub(crate) fn rule_count(rights: &RequestRights) -> u64 {
+    rights.rules_in_force().map_or(0, Rules::len) as u64
 }
 
 /// The queries of the lookups.

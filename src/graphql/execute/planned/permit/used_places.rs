@@ -24,7 +24,7 @@ pub(crate) enum LookupQuery {
 }
 
 /// Who uses a place.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum UsedBy {
     /// Fields of the document with this number.
     Document(usize),
@@ -40,6 +40,16 @@ pub(super) enum UsedBy {
 pub(super) enum UsedAt {
     Read(ReadAt),
     Position(usize),
+}
+
+impl UsedAt {
+    /// The number of the position.
+    pub(super) fn position(self, bound: &Bound<'_>) -> usize {
+        match self {
+            Self::Read(read) => bound.position_of(read),
+            Self::Position(position) => position,
+        }
+    }
 }
 
 /// All places that a bound plan uses.
