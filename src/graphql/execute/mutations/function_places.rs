@@ -138,9 +138,11 @@ impl FunctionPlaces {
             }
             MutationFunction::DropCollection => {
                 let collection: String = call.argument("collection")?;
-                for action in [Action::Delete, Action::Index] {
+                let mut all = |action| {
                     places.add(action, &collection, None, Path::default(), PlaceRole::All);
-                }
+                };
+                all(Action::Delete);
+                all(Action::Index);
             }
         }
         Ok(places)
