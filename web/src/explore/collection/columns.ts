@@ -1,6 +1,6 @@
 // The columns that a table begins with, from a sample of its documents.
-import type { JsonKind, SampleQuery } from '../api/generated';
-import { pointerOf, type Path } from './place';
+import type { JsonKind, SampleQuery } from '../../api/generated';
+import { pointerOf, type Path } from '../place';
 
 /** As many as the operation `Rows` has. */
 export const COLUMNS = 5;

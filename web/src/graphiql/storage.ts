@@ -6,9 +6,9 @@ const PREFIX = 'phyllo:';
 const ownKeys = () => Object.keys(localStorage).filter((key) => key.startsWith(PREFIX));
 
 export const storage = {
-  getItem: (key) => localStorage.getItem(PREFIX + key),
-  setItem: (key, value) => localStorage.setItem(PREFIX + key, value),
-  removeItem: (key) => localStorage.removeItem(PREFIX + key),
+  getItem: (key: string) => localStorage.getItem(PREFIX + key),
+  setItem: (key: string, value: string) => localStorage.setItem(PREFIX + key, value),
+  removeItem: (key: string) => localStorage.removeItem(PREFIX + key),
   clear: () => ownKeys().forEach((key) => localStorage.removeItem(key)),
   get length() {
     return ownKeys().length;

@@ -1,6 +1,6 @@
-// The queries of the tabs on a first visit, and of a new tab. A tab is named after its operation.
-// The queries read the collections `countries` and `guides`, which `phyllo sample` stores. Values are
-// read from a `subdocument` with its `id`, so that a query can be copied into a client with a cache.
+// The queries of the tabs on a first visit to a store with the sample data: `countries` and `guides`. A tab is
+// named after its operation. Values are read from a `subdocument` with its `id`, so that a query can be
+// copied into a client with a cache.
 
 const ONE_COUNTRY = `\
 # Phyllo reads any part of a document by its path.
@@ -224,20 +224,25 @@ subscription Live {
 }
 `;
 
-/** The tabs of a first visit. GraphiQL shows no variables in the first one. */
-export const EXAMPLES = [
-  { query: ONE_COUNTRY },
-  { query: BIG_DOCUMENT, variables: '{\n  "after": null\n}' },
-  { query: SEVERAL_COUNTRIES, variables: '{\n  "id": "CHE"\n}' },
-  { query: FIND_COUNTRIES, variables: '{\n  "after": null\n}' },
+export interface Example {
+  query: string;
+  /** JSON text. */
+  variables?: string;
+}
+
+/** Queries that need no data of the store. */
+export const EXAMPLES_WITHOUT_DATA: Example[] = [
   { query: COLLECTIONS },
   { query: INSERT_NOTE },
   { query: CHANGE_NOTE },
   { query: LIVE },
 ];
 
-/** What a new tab holds. */
-export const EMPTY_TAB = `\
-# Ctrl-Enter runs the query, Ctrl-Space completes it.
-
-`;
+/** GraphiQL shows no variables in the first tab. */
+export const SAMPLE_EXAMPLES: Example[] = [
+  { query: ONE_COUNTRY },
+  { query: BIG_DOCUMENT, variables: '{\n  "after": null\n}' },
+  { query: SEVERAL_COUNTRIES, variables: '{\n  "id": "CHE"\n}' },
+  { query: FIND_COUNTRIES, variables: '{\n  "after": null\n}' },
+  ...EXAMPLES_WITHOUT_DATA,
+];

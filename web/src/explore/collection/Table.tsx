@@ -1,33 +1,26 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
-import { useRef } from 'react';
-import type { PlaceFragment } from '../api/generated';
-import { hrefOf } from '../route';
-import { jsonPathOf, pointerOf, shownName, type Path } from './place';
-import { summaryOf, type Values } from './values';
+import { useEffect, useRef } from 'react';
+import { hrefOf } from '../../route';
+import { jsonPathOf, pointerOf, shownName, type Path } from '../place';
+import { summaryOf } from '../kinds';
+import type { Order } from './filter';
+import type { Documents } from './useDocuments';
 
 const ROW_HEIGHT = 34;
-
-export interface Order {
-  by: Path;
-  descending: boolean;
-}
-
-export interface Row {
-  key: string;
-  cells: (PlaceFragment | null)[];
-}
+/** The next page is read when so many rows are left. */
+const AHEAD = 5;
 
 interface Props {
   collection: string;
   columns: readonly Path[];
-  rows: readonly Row[];
-  values: Values;
+  documents: Documents;
   order: Order | undefined;
   onOrder: (order: Order | undefined) => void;
 }
 
-/** Only the visible rows are in the page. */
-export function Table({ collection, columns, rows, values, order, onOrder }: Props) {
+/** Only the visible rows are in the page. Scrolling to the end reads the next page. */
+export function Table({ collection, columns, documents, order, onOrder }: Props) {
+  const { rows, values, next, loading, more, error } = documents;
   const frame = useRef<HTMLDivElement>(null);
   const virtual = useVirtualizer({
     count: rows.length,
@@ -38,9 +31,14 @@ export function Table({ collection, columns, rows, values, order, onOrder }: Pro
   const shown = virtual.getVirtualItems();
   const above = shown[0]?.start ?? 0;
   const below = virtual.getTotalSize() - (shown.at(-1)?.end ?? 0);
+  const last = shown.at(-1)?.index ?? -1;
+  const wanted = next !== null && !loading && !error && last >= rows.length - AHEAD && last >= AHEAD;
+  useEffect(() => {
+    if (wanted) more();
+  }, [wanted, more]);
   return (
     <div className="frame" ref={frame} tabIndex={0} role="region" aria-label="Documents">
-      <table aria-rowcount={rows.length + 1}>
+      <table aria-rowcount={next === null ? rows.length + 1 : -1}>
         <thead>
           <tr>
             <th scope="col">key</th>
@@ -54,7 +52,7 @@ export function Table({ collection, columns, rows, values, order, onOrder }: Pro
           {shown.map(({ index }) => {
             const row = rows[index];
             return row && (
-              <tr key={row.key} aria-rowindex={index + 2} style={{ height: ROW_HEIGHT }}>
+              <tr key={row.key} aria-rowindex={index + 2} className={classOf(row.changes)} style={{ height: ROW_HEIGHT }}>
                 <th scope="row"><a href={hrefOf('c', collection, row.key)}><bdi>{shownName(row.key)}</bdi></a></th>
                 {row.cells.map((cell, column) => (
                   <td key={column}>{cell && (values.get(cell.id) ?? <i>{summaryOf(cell)}</i>)}</td>
@@ -68,6 +66,9 @@ export function Table({ collection, columns, rows, values, order, onOrder }: Pro
     </div>
   );
 }
+
+/** Two names, so that the animation starts again. */
+const classOf = (changes: number) => (changes === 0 ? undefined : changes % 2 ? 'changed' : 'changed-again');
 
 interface HeadingProps {
   column: Path;
