@@ -50,6 +50,8 @@ RUN --mount=type=bind,from=build,source=/packages,target=/packages \
     for package in /packages/*.deb; do [ ! -e "$package" ] || dpkg -i "$package"; done \
  && useradd --system --uid 10001 --home-dir /data --create-home phyllo
 COPY --from=build /usr/local/bin/phyllo /usr/local/bin/phyllo
+# The authorities that vouch for the server of --jwt-keys.
+COPY --from=build /etc/ssl/certs/ca-certificates.crt /etc/ssl/certs/ca-certificates.crt
 USER phyllo
 VOLUME /data
 ENV PHYLLO_STORE=/data/store PHYLLO_LISTEN=0.0.0.0:8080

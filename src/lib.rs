@@ -9,6 +9,7 @@
 //! | [`budget`] | what a request may still use: steps, bytes, memory, time |
 //! | [`document`] | JSON, paths and leaves; pure |
 //! | [`key`] | documents and records as keys and values; pure |
+//! | [`rights`] | access rules: who may do what, at which places; pure |
 //! | [`store`] | the engine contract, the retry loop, the embedded engine, FoundationDB |
 //! | [`database`] | operations on documents in a snapshot or transaction |
 //! | [`graphql`] | the schema and the execution of requests; the only user of `async_graphql` |
@@ -60,5 +61,6 @@ pub mod graphql;
 pub mod key;
 pub mod limits;
 pub mod operations;
+pub mod rights;
 pub mod server;
 pub mod store;

@@ -38,6 +38,8 @@ mod new_stores;
 mod permissions;
 #[path = "cli/restored_copy.rs"]
 mod restored_copy;
+#[path = "cli/rules.rs"]
+mod rules;
 #[path = "cli/salvage.rs"]
 mod salvage;
 #[path = "cli/sample.rs"]

@@ -64,6 +64,7 @@ async fn dispatch(arguments: CommandArguments) -> Done {
         Command::Drop(drop) => terminal::interrupt::or(write::drop::run(store, drop)).await,
         Command::Collections => terminal::interrupt::or(read::collections::run(store)).await,
         Command::Schema(arguments) => operate::schema::run(&arguments),
+        Command::Rules(arguments) => operate::rules::run(*arguments).await,
     }
 }
 

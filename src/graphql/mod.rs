@@ -26,6 +26,7 @@ mod schema;
 mod variables;
 
 pub use context::request_stats::RequestStats;
+pub use context::rules_in_force::RulesInForce;
 pub use execute::filter_text::read_filter;
 pub use execute::interface::{GraphQlOptions, GraphQlResponse, Methods};
 pub use execute::replaceable::InvalidOperation;

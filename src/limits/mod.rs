@@ -4,12 +4,14 @@
 mod bounds;
 mod connections;
 mod queries;
+mod user_tokens;
 
 use std::time::Duration;
 
 pub use bounds::Bounds;
 pub use connections::*;
 pub use queries::*;
+pub use user_tokens::*;
 
 /// Bytes of an encoded key. FoundationDB's limit; the embedded engine has the same.
 pub const KEY_BYTES_MAX: usize = 10_000;
@@ -516,6 +518,10 @@ pub const TOKEN_CHARACTERS_MAX: usize = 1_024;
 pub const TOKEN_NAME_BYTES_MAX: usize = 64;
 /// Bytes of a file of tokens, operations, certificates or a key.
 pub const WATCHED_FILE_BYTES_MAX: usize = 6 << 20;
+/// Bytes of a file of access rules.
+pub const RULES_BYTES_MAX: usize = 256 << 10;
+/// Access rules of one file.
+pub const RULES_MAX: usize = 1_000;
 /// Interval at which the server checks such files for changes.
 pub const WATCH_PERIOD: Duration = Duration::from_secs(1);
 
@@ -537,6 +543,8 @@ pub const SLOW_REQUEST_TIME: Duration = Duration::from_secs(1);
 
 /// Time for a trace collector to accept a batch.
 pub const COLLECTOR_TIME_MAX: Duration = Duration::from_secs(10);
+/// Bytes of the head of a trace collector's response.
+pub const COLLECTOR_HEAD_BYTES_MAX: usize = 32 << 10;
 /// Bytes of a trace collector's response.
 pub const COLLECTOR_ANSWER_BYTES_MAX: usize = 64 << 10;
 /// Time for which a shutdown waits for the last traces to be sent.

@@ -33,11 +33,10 @@ type ParseFiles<T> = fn(&[Vec<u8>]) -> Result<T>;
 type Seen = Result<[u8; 32], String>;
 
 /// A file to watch.
-#[derive(Debug)]
 pub(crate) struct Watch {
     pub(crate) path: PathBuf,
-    /// Whether the file holds a secret, so that only its owner should have access to it.
-    pub(crate) secret: bool,
+    /// Whether contents of the file are a secret, so that only its owner should have access to it.
+    pub(crate) secret: fn(&[u8]) -> bool,
 }
 
 impl<T: Send + Sync + 'static> ReloadedFile<T> {
@@ -48,7 +47,7 @@ impl<T: Send + Sync + 'static> ReloadedFile<T> {
     pub(crate) fn new(files: Vec<Watch>, read: ParseFiles<T>) -> Result<Self> {
         let contents = contents(&files)?;
         let value = read(&contents)?;
-        warn_of_open(&files);
+        warn_of_open(&files, &contents);
         Ok(Self {
             current: ArcSwap::from_pointee(value),
             seen: Mutex::new(Ok(digest(&contents))),
@@ -56,6 +55,12 @@ impl<T: Send + Sync + 'static> ReloadedFile<T> {
             files,
             read,
         })
+    }
+
+    /// The same, which also tells `changed` when another value is in effect.
+    pub(crate) fn telling(mut self, changed: &watch::Sender<()>) -> Self {
+        self.changed = changed.clone();
+        self
     }
 
     /// Returns the value in effect.
@@ -101,13 +106,14 @@ impl<T: Send + Sync + 'static> ReloadedFile<T> {
             return;
         }
         *last = seen;
-        match contents.and_then(|contents| (self.read)(&contents)) {
+        let read = contents.and_then(|contents| Ok(((self.read)(&contents)?, contents)));
+        match read {
             Ok(_) if !changed => tracing::info!("{self} has not changed"),
-            Ok(value) => {
+            Ok((value, contents)) => {
                 self.current.store(Arc::new(value));
                 self.changed.send_replace(());
                 tracing::info!("{self} changed and was reloaded");
-                warn_of_open(&self.files);
+                warn_of_open(&self.files, &contents);
             }
             Err(error) => {
                 tracing::error!(
@@ -131,7 +137,8 @@ impl<T> fmt::Display for ReloadedFile<T> {
 /// Shows only the file names.
 impl<T> fmt::Debug for ReloadedFile<T> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_tuple("ReloadedFile").field(&self.files).finish()
+        let paths = self.files.iter().map(|file| &file.path);
+        f.debug_set().entries(paths).finish()
     }
 }
 
@@ -139,7 +146,11 @@ fn contents(files: &[Watch]) -> Result<Vec<Vec<u8>>> {
     files.iter().map(|file| read(&file.path)).collect()
 }
 
-fn read(path: &Path) -> Result<Vec<u8>> {
+/// Reads a file of limited size.
+///
+/// # Errors
+/// `UNAVAILABLE`: it cannot be read, or is too large.
+pub(crate) fn read(path: &Path) -> Result<Vec<u8>> {
     let unreadable = |why: &dyn fmt::Display| {
         let path = path.display();
         Error::unavailable(format!("{path} cannot be read: {why}"), "")
@@ -166,8 +177,9 @@ fn digest(contents: &[Vec<u8>]) -> [u8; 32] {
     hash.finalize().into()
 }
 
-fn warn_of_open(files: &[Watch]) {
-    for file in files.iter().filter(|file| file.secret) {
+fn warn_of_open(files: &[Watch], contents: &[Vec<u8>]) {
+    let secrets = files.iter().zip(contents);
+    for (file, _) in secrets.filter(|(file, contents)| (file.secret)(contents)) {
         let mode = file.path.metadata().map(|file| file.permissions().mode());
         if mode.is_ok_and(|mode| mode & 0o077 != 0) {
             tracing::warn!(

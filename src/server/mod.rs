@@ -4,6 +4,7 @@ mod access;
 mod connection;
 mod file_reload;
 mod http;
+mod http_client;
 pub mod local;
 mod observe;
 mod options;
@@ -14,12 +15,14 @@ use std::io::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-pub use access::Access;
-use access::Admission;
+use access::admission::Admission;
 pub use access::cors::{AllowedOrigins, Origin};
 pub use access::host::Host;
 use access::host::KnownHosts;
 pub use access::operation_files::OperationFiles;
+pub use access::user_tokens::UserTokenOptions;
+pub(crate) use access::user_tokens::claims::read as read_claims;
+pub use access::{Access, AccessOptions};
 use axum::Router;
 use axum::routing::{MethodRouter, get};
 use connection::listen::ListenerOptions;
@@ -37,7 +40,7 @@ use tokio::time::timeout;
 
 use crate::database::{Builder, Collection, Database};
 use crate::error::{Error, Result};
-use crate::graphql::{GraphQl, GraphQlOptions, SchemaScope};
+use crate::graphql::{GraphQl, GraphQlOptions, RulesInForce, SchemaScope};
 use crate::limits::{COLLECTIONS_REPORT_TIME_MAX, COLLECTIONS_REPORTED_MAX, STOP_TIME_MAX};
 use crate::operations::first_collections;
 
@@ -69,6 +72,7 @@ fn interface(database: &Database, options: &ServeOptions) -> GraphQl {
             .as_ref()
             .is_some_and(OperationFiles::only),
         bounds: options.bounds,
+        rules: options.access.rules().map(RulesInForce::new),
     };
     GraphQl::with_options(database.clone(), graphql)
 }
@@ -82,14 +86,16 @@ fn routes(
     let served = graphql.clone();
     let schema = get(move || std::future::ready(text(&served.schema_text())));
     let graphql = http::methods::methods(graphql, options);
-    let admission = Admission::layer(&options.access);
     let metrics = get(observe::requests::metrics).with_state(options.metrics.clone());
     let observation = Observation::new(options.metrics.clone());
     let router = Router::new()
         .route("/graphql", graphql)
         .route(
             "/schema.graphql",
-            schema.layer((http::methods::compression(), admission.clone())),
+            schema.layer((
+                http::methods::compression(),
+                Admission::layer(&options.access),
+            )),
         )
         .merge(http::web_page::routes());
     let router = more.into_iter().fold(router, |router, (path, methods)| {
@@ -103,13 +109,16 @@ fn routes(
     // Monitoring programs name any host, such as the address of a container. These routes have no
     // content of documents.
     observe::health::routes(database, options.access.is_read_only())
-        .route("/metrics", metrics.layer(admission))
+        .route(
+            "/metrics",
+            metrics.layer(Admission::layer_with_token(&options.access)),
+        )
         .layer(observation)
         .merge(router)
 }
 
 /// Serves until SIGTERM or SIGINT, then finishes the accepted requests and returns. On SIGHUP,
-/// reloads the token file, the list of operations and the certificate.
+/// reloads the files of tokens, keys, rules, listed operations and certificates.
 ///
 /// # Errors
 /// `UNAVAILABLE`: the address cannot be bound, or the store failed while serving.
@@ -269,7 +278,7 @@ fn watch(
             }
         };
         tokio::join!(
-            access.clone().watch(),
+            access.watch(),
             watching_tls,
             watching_operations,
             reloading,
@@ -279,13 +288,15 @@ fn watch(
 }
 
 async fn reload(access: &Access, tls: Option<&Tls>, operations: Option<&OperationFiles>) {
-    if !access.asks_for_token() && tls.is_none() && operations.is_none() {
+    if !access.is_limited() && tls.is_none() && operations.is_none() {
         tracing::info!(
-            "SIGHUP: there is no token file, list of operations or certificate to reload"
+            "SIGHUP: there is no file of tokens, keys, rules, operations or certificates to reload"
         );
         return;
     }
-    tracing::info!("SIGHUP: reloading the token file, the list of operations and the certificate");
+    tracing::info!(
+        "SIGHUP: reloading the files of tokens, keys, rules, operations and certificates"
+    );
     access.reload().await;
     if let Some(tls) = tls {
         tls.reload().await;

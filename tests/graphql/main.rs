@@ -65,6 +65,7 @@ mod random_updates;
 mod reading;
 mod replica;
 mod results_without_memory;
+mod rights;
 mod scan_limits;
 mod schema;
 #[path = "../seed/mod.rs"]

@@ -291,7 +291,7 @@ fn sighup_without_reloadable_files_does_not_stop_the_server() {
     server.query("mutation { insertDocument(id: 1, document: 1) { key } }");
     for _ in 0..3 {
         server.signal("HUP");
-        server.wait_for_log("SIGHUP: there is no token file");
+        server.wait_for_log("SIGHUP: there is no file");
         server.assert_serves();
     }
     server.signal("TERM");

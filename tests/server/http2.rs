@@ -54,7 +54,7 @@ impl Http2Client {
     }
 
     /// Connects with prior knowledge.
-    async fn connect(server: &Server) -> Self {
+    pub(crate) async fn connect(server: &Server) -> Self {
         Self::over(tcp(server).await).await
     }
 
@@ -85,6 +85,17 @@ impl Http2Client {
 
     pub(crate) async fn query(&mut self, query: &str) -> Http2Response {
         whole(self.ask(query).await).await
+    }
+
+    /// The status of a request with this token. `None` if the server ends the connection.
+    pub(crate) async fn status_with(&mut self, token: &str) -> Option<u16> {
+        let request = Request::get("http://localhost/schema.graphql");
+        let request = request.header("authorization", format!("Bearer {token}"));
+        let request = request.body(()).expect("a request");
+        self.send = in_time(self.send.clone().ready()).await.ok()?;
+        let (response, _) = self.send.send_request(request, true).ok()?;
+        let response = in_time(response).await.ok()?;
+        Some(response.status().as_u16())
     }
 
     async fn assert_serves(&mut self) {

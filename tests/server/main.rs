@@ -16,6 +16,7 @@ mod hostile_connections;
 mod hosts;
 mod http2;
 mod introspection;
+mod jwt;
 mod keep_alive;
 mod limits;
 mod listed_operations;
@@ -29,6 +30,7 @@ mod process;
 mod replay;
 mod response_streams;
 mod rights;
+mod rules;
 #[path = "../skip/mod.rs"]
 mod skip;
 mod support;

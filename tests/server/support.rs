@@ -37,6 +37,11 @@ pub(crate) fn command(directory: &TempDir, arguments: &[&str]) -> Command {
     command
         .env_remove("PHYLLO_INSECURE")
         .env_remove("PHYLLO_TOKEN_FILE")
+        .env_remove("PHYLLO_RULES")
+        .env_remove("PHYLLO_JWT_KEYS")
+        .env_remove("PHYLLO_JWT_ISSUER")
+        .env_remove("PHYLLO_JWT_AUDIENCES")
+        .env_remove("PHYLLO_JWT_CA")
         .env_remove("PHYLLO_TLS_CERT")
         .env_remove("PHYLLO_TLS_KEY")
         .env_remove("PHYLLO_LOG_FORMAT")

@@ -11,12 +11,12 @@ use tokio_tungstenite::tungstenite::{self, HandshakeError, Message, WebSocket};
 use crate::access::{MUTATION, QUERY, READER, WRITER, bearer, token_file};
 use crate::support::{JSON, Server, head, insertion};
 
-const PROTOCOL: (&str, &str) = ("sec-websocket-protocol", "graphql-transport-ws");
+pub(crate) const PROTOCOL: (&str, &str) = ("sec-websocket-protocol", "graphql-transport-ws");
 
-pub(crate) struct Client(WebSocket<TcpStream>);
+pub(crate) struct SocketClient(WebSocket<TcpStream>);
 
 /// Opens a WebSocket with these headers. An error is the status of the response.
-fn open(server: &Server, headers: &[(&str, &str)]) -> Result<Client, u16> {
+pub(crate) fn open(server: &Server, headers: &[(&str, &str)]) -> Result<SocketClient, u16> {
     let url = format!("ws://{}/graphql", server.address);
     let mut request: Request<()> = url.into_client_request().expect("a request");
     for (name, value) in headers {
@@ -28,7 +28,7 @@ fn open(server: &Server, headers: &[(&str, &str)]) -> Result<Client, u16> {
     let patience = Some(Duration::from_secs(60));
     stream.set_read_timeout(patience).expect("a socket");
     match tungstenite::client(request, stream) {
-        Ok((socket, _)) => Ok(Client(socket)),
+        Ok((socket, _)) => Ok(SocketClient(socket)),
         Err(HandshakeError::Failure(tungstenite::Error::Http(response))) => {
             Err(response.status().as_u16())
         }
@@ -37,7 +37,7 @@ fn open(server: &Server, headers: &[(&str, &str)]) -> Result<Client, u16> {
 }
 
 /// Opens a WebSocket that is acknowledged.
-pub(crate) fn acknowledged(server: &Server) -> Client {
+pub(crate) fn acknowledged(server: &Server) -> SocketClient {
     let mut client = open(server, &[PROTOCOL]).expect("it is opened");
     assert_eq!(
         client.initialised(&json!({})),
@@ -46,13 +46,13 @@ pub(crate) fn acknowledged(server: &Server) -> Client {
     client
 }
 
-impl Client {
-    fn send(&mut self, message: &Value) {
+impl SocketClient {
+    pub(crate) fn send(&mut self, message: &Value) {
         let text = Message::text(message.to_string());
         self.0.send(text).expect("it is sent");
     }
 
-    fn receive(&mut self) -> Value {
+    pub(crate) fn receive(&mut self) -> Value {
         match self.0.read().expect("a message") {
             Message::Text(text) => serde_json::from_str(&text).expect("JSON"),
             other => panic!("{other:?}"),
@@ -60,17 +60,17 @@ impl Client {
     }
 
     /// Sends `connection_init` and returns the response.
-    fn initialised(&mut self, payload: &Value) -> Value {
+    pub(crate) fn initialised(&mut self, payload: &Value) -> Value {
         self.send(&json!({"type": "connection_init", "payload": payload}));
         self.receive()
     }
 
-    fn subscribe(&mut self, id: &str, query: &str) {
+    pub(crate) fn subscribe(&mut self, id: &str, query: &str) {
         self.send(&json!({"id": id, "type": "subscribe", "payload": {"query": query}}));
     }
 
     /// The payload of the only response to an operation.
-    fn ask(&mut self, query: &str) -> Value {
+    pub(crate) fn ask(&mut self, query: &str) -> Value {
         self.request(&json!({ "query": query }))
     }
 
@@ -86,7 +86,7 @@ impl Client {
     }
 
     /// Reads until the server closes the connection. Returns its code and reason.
-    fn closed(mut self) -> (u16, String) {
+    pub(crate) fn closed(mut self) -> (u16, String) {
         loop {
             match self.0.read().expect("a message") {
                 Message::Close(frame) => {
@@ -95,6 +95,22 @@ impl Client {
                 }
                 Message::Ping(_) => {}
                 other => panic!("{other:?}"),
+            }
+        }
+    }
+
+    /// Sends as much of a message as the server reads.
+    pub(crate) fn offer(&mut self, message: &Value) {
+        let _sent = self.0.send(Message::text(message.to_string()));
+    }
+
+    /// Whether the server ends the connection without another message than a close frame.
+    pub(crate) fn is_refused(mut self) -> bool {
+        loop {
+            match self.0.read() {
+                Ok(Message::Close(_)) => {}
+                Ok(_) => return false,
+                Err(_) => return true,
             }
         }
     }

@@ -6,6 +6,7 @@
 
 #[path = "../browser/mod.rs"]
 mod browser;
+mod browser_app;
 mod examples;
 #[path = "../npm/mod.rs"]
 mod npm;

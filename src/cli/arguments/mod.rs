@@ -11,9 +11,11 @@ pub(crate) mod filter;
 pub(crate) mod location;
 pub(crate) mod parse;
 pub(crate) mod removal;
+pub(crate) mod rules;
 pub(crate) mod serve;
 pub(crate) mod units;
 pub(crate) mod update;
+pub(crate) mod user_tokens;
 
 use std::path::PathBuf;
 
@@ -22,6 +24,7 @@ use collection::CollectionArgument;
 use location::StoreLocation;
 use parse::{WrittenPath, parse_collection, parse_path};
 pub(crate) use removal::{Delete, Drop};
+use rules::RulesArguments;
 pub(crate) use serve::Serve;
 use update::UpdateCommand;
 
@@ -91,6 +94,7 @@ pub(crate) enum Command {
     /// List the collections that have documents, with their counts
     Collections,
     Schema(Schema),
+    Rules(Box<RulesArguments>),
 }
 
 /// Print the GraphQL schema

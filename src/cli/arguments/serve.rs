@@ -11,6 +11,7 @@ use clap::{Args, ValueEnum};
 use super::bounds::LimitArguments;
 use super::location::file_path;
 use super::units::Retention;
+use super::user_tokens::UserTokenArguments;
 use crate::error::{Error, Result};
 use crate::server::{Host, Origin};
 
@@ -92,6 +93,17 @@ pub(crate) struct Serve {
         value_parser = file_path()
     )]
     pub(crate) token_file: Option<PathBuf>,
+    /// Allow only what the rules of this file allow (TOML, docs/access.md); commands on this machine can
+    /// still do everything. The file is reloaded when it changes. `phyllo rules check` checks it
+    #[arg(
+        long,
+        value_name = "FILE",
+        env = "PHYLLO_RULES",
+        value_parser = file_path()
+    )]
+    pub(crate) rules: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) user_tokens: UserTokenArguments,
     /// Reject all mutations and build no indexes. Commands on this machine, such as an import, can
     /// still write
     #[arg(long)]
@@ -119,7 +131,7 @@ pub(crate) struct Serve {
     /// is, and a new store keeps changes for 1h
     #[arg(long, value_name = "TIME", env = "PHYLLO_CHANGE_RETENTION")]
     pub(crate) change_retention: Option<Retention>,
-    /// Allow listening on a non-loopback address without --token-file, so that everyone who can
+    /// Allow listening on a non-loopback address without tokens and rules, so that everyone who can
     /// reach it can read and change all data
     #[arg(long, env = "PHYLLO_INSECURE", value_parser = clap::builder::FalseyValueParser::new())]
     pub(crate) insecure: bool,

@@ -18,8 +18,8 @@ use crate::cli::terminal::files::make_room;
 use crate::error::{Error, Result};
 use crate::limits::{CHANGE_RETENTION_OF_NEW_STORES, OPEN_TIME_MAX};
 use crate::server::{
-    Access, AllowedOrigins, Metrics, OpenStreams, OperationFiles, Origin, ServeOptions,
-    StartReport, Tls, Traces, serve,
+    Access, AccessOptions, AllowedOrigins, Metrics, OpenStreams, OperationFiles, Origin,
+    ServeOptions, StartReport, Tls, Traces, serve,
 };
 use crate::store::EmbeddedOptions;
 
@@ -53,7 +53,12 @@ async fn serve_store(store: &StoreLocation, arguments: Serve) -> Done {
         arguments.cors_localhost,
     )?;
     let operations = operations(arguments.operations, arguments.operations_only)?;
-    let access = Access::new(arguments.token_file, arguments.read_only)?;
+    let access = Access::new(AccessOptions {
+        token_file: arguments.token_file,
+        user_tokens: arguments.user_tokens.options(),
+        rules: arguments.rules,
+        read_only: arguments.read_only,
+    })?;
     let tls = arguments.tls_cert.zip(arguments.tls_key);
     let tls = tls.map(|(certificate, key)| Tls::new(certificate, key));
     let tls = tls.transpose()?;
@@ -103,14 +108,14 @@ async fn serve_store(store: &StoreLocation, arguments: Serve) -> Done {
     Ok(())
 }
 
-/// Checks whether the server may listen on a non-loopback address. It requires a token file or an
+/// Checks whether the server may listen on a non-loopback address. It requires tokens, rules or an
 /// explicit `--insecure`.
 fn check_reach(listen: SocketAddr, access: &Access, tls: bool, insecure: bool) -> Result<()> {
     if listen.ip().to_canonical().is_loopback() {
         return Ok(());
     }
-    if access.asks_for_token() {
-        if !tls {
+    if access.is_limited() {
+        if access.asks_for_token() && !tls {
             tracing::warn!(
                 "tokens and documents are sent in clear text on {listen}, unless a proxy in front \
                  of this server terminates TLS: see --tls-cert and --tls-key"
@@ -124,7 +129,7 @@ fn check_reach(listen: SocketAddr, access: &Access, tls: bool, insecure: bool) -
     }
     Err(Error::bad_input(format!(
         "{listen} is not a loopback address, and everyone who can reach it could read and change \
-         all data: require tokens with --token-file, allow this with --insecure, or listen on \
+         all data: require tokens with --token-file, limit access with --rules, allow this with --insecure, or listen on \
          127.0.0.1"
     )))
 }

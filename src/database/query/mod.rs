@@ -26,6 +26,7 @@ pub use aggregate::{
 pub use entries::held::HeldEntry;
 pub use index_hint::missing_index;
 pub use key_set::{KeySet, KeyTests, check_listed};
+use matcher::Matcher;
 pub use page::{DocumentPage, Order, OrderBy, Page, PageRow, Position, Select, Total, UsedIndexes};
 pub use portion::{Portion, portion};
 use search::Search;
@@ -69,6 +70,23 @@ pub async fn documents(read: &dyn Read, budget: &Budget, select: &Select) -> Res
     found.total = Some(total);
     found.scanned += scanned;
     Ok(found)
+}
+
+/// Whether each of some documents of a collection passes a filter. One that does not exist is
+/// a document in which no path selects anything.
+///
+/// # Errors
+/// `TOO_COMPLEX`: a JSONPath examines more nodes than allowed. Errors of the store.
+pub async fn passing(
+    read: &dyn Read,
+    budget: &Budget,
+    collection: &str,
+    filter: &Filter,
+    ids: &[DocumentId],
+) -> Result<Vec<bool>> {
+    let mut matcher = Matcher::new(read, budget, collection, filter.clone(), None);
+    let passed = matcher.at(ids).await?;
+    Ok(passed.iter().map(Option::is_some).collect())
 }
 
 /// All documents that match a filter and have keys in a set, in the order of their ids. Examines at most `documents_max`

@@ -79,6 +79,7 @@ pub async fn read_requested<'w>(
         found,
         versions,
         remainders,
+        positions: None,
     }
 }
 
@@ -151,6 +152,9 @@ pub struct Loaded<'w> {
     reads: usize,
     remainders: RemainderRanges,
     versions: HashMap<&'w DocumentKey, Result<Option<Version>>>,
+    /// The positions of the requests under the numbers that the caller uses. None if they are the
+    /// same.
+    positions: Option<Vec<Option<usize>>>,
 }
 
 /// The ranges to read of the values that are requested without some of their parts.
@@ -219,6 +223,24 @@ struct FoundRange<'l> {
 }
 
 impl Loaded<'_> {
+    /// The results under other numbers: for each number the position of its request. Without
+    /// one, nothing was requested, and the result is that nothing is stored.
+    #[must_use]
+    pub fn renumbered(self, positions: Vec<Option<usize>>) -> Self {
+        Self {
+            positions: Some(positions),
+            ..self
+        }
+    }
+
+    /// The position of the request with a number.
+    fn position(&self, number: usize) -> Option<usize> {
+        match &self.positions {
+            None => Some(number),
+            Some(positions) => positions.get(number).copied().flatten(),
+        }
+    }
+
     fn answer(&self, at: usize, request: &ReadRequest) -> Result<Answer> {
         Ok(match request {
             ReadRequest::Value(document, ..) => Answer::Value(self.part(at, document)?),
@@ -232,6 +254,9 @@ impl Loaded<'_> {
     /// # Errors
     /// As [`load`].
     pub fn slice(&self, number: usize) -> Result<Option<ValueRef<'_>>> {
+        let Some(number) = self.position(number) else {
+            return Ok(None);
+        };
         let found = self.found(number)?;
         Ok(found.and_then(|it| ValueRef::new(it.pairs, it.range, it.candidate.key.len())))
     }
@@ -241,6 +266,9 @@ impl Loaded<'_> {
     /// # Errors
     /// As [`load`].
     pub fn place(&self, number: usize) -> Result<Option<Place>> {
+        let Some(number) = self.position(number) else {
+            return Ok(None);
+        };
         let found = self.found(number)?;
         Ok(found.and_then(|it| self.place_of(number, it.candidate)))
     }
@@ -250,6 +278,9 @@ impl Loaded<'_> {
     /// # Errors
     /// As [`load`].
     pub fn part(&self, number: usize, document: &Arc<DocumentKey>) -> Result<Option<Value>> {
+        let Some(number) = self.position(number) else {
+            return Ok(None);
+        };
         let Some(found) = self.found(number)? else {
             return Ok(None);
         };
@@ -292,6 +323,9 @@ impl Loaded<'_> {
         if let Some(error) = &self.remainders.failed {
             return Err(error.clone());
         }
+        let Some(number) = self.position(number) else {
+            return Ok(None);
+        };
         let of = &self.remainders.of;
         let of = of.binary_search_by_key(&number, |of| of.omitted.request);
         let of = of.map_err(|_| Error::internal("a remainder was not requested"))?;
@@ -358,6 +392,9 @@ impl Loaded<'_> {
     /// # Errors
     /// As [`load`].
     pub fn version(&self, number: usize) -> Result<Option<Version>> {
+        let Some(number) = self.position(number) else {
+            return Ok(None);
+        };
         match &self.requested[number] {
             ReadRequest::Version(document) => self.versions[document].clone(),
             ReadRequest::Value(..) | ReadRequest::Remainder(..) => Ok(None),

@@ -237,6 +237,25 @@ impl Filter {
         )
     }
 
+    /// The paths of its conditions.
+    pub fn queries(&self) -> Vec<&Query> {
+        match self {
+            Self::All(parts) | Self::Any(parts) => parts.iter().flat_map(Self::queries).collect(),
+            Self::Not(not) => not.queries(),
+            Self::Where(condition) => vec![&condition.at],
+        }
+    }
+
+    /// This filter and another one.
+    #[must_use]
+    pub fn and(self, other: Self) -> Self {
+        match (self.is_empty(), other.is_empty()) {
+            (_, true) => self,
+            (true, _) => other,
+            _ => Self::All(vec![self, other]),
+        }
+    }
+
     /// The places that must be read to evaluate the filter, each once.
     pub fn needs(&self) -> Vec<Need> {
         let mut needs = Vec::new();

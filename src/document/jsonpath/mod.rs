@@ -94,6 +94,17 @@ impl Query {
         &self.0.prefix
     }
 
+    /// The places that contain all that the query reads: the names and indexes from 0 that it begins
+    /// with, and those that each query from the root inside a filter begins with. Unlike
+    /// [`Query::prefix`], these need not have a place in common.
+    pub fn places_read(&self) -> Vec<Vec<Segment>> {
+        let mut places = vec![leading_place(&self.0.segments)];
+        for segment in &self.0.segments {
+            segment.visit_from_root(&mut |query| places.push(leading_place(&query.segments)));
+        }
+        places
+    }
+
     /// The steps of the query if it consists of names, indexes from 0 and `[*]` alone.
     pub fn simple(&self) -> Option<&[SimpleStep]> {
         self.0.simple.as_deref()
@@ -213,6 +224,12 @@ fn prefix(segments: &[QuerySegment]) -> Vec<Segment> {
         });
     }
     prefix.into_iter().map(SegmentRef::to_owned).collect()
+}
+
+/// The names and indexes from 0 that a query begins with.
+fn leading_place(segments: &[QuerySegment]) -> Vec<Segment> {
+    let places = segments.iter().map_while(QuerySegment::place);
+    places.map(SegmentRef::to_owned).collect()
 }
 
 fn has_root_queries(segments: &[QuerySegment]) -> bool {

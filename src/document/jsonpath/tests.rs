@@ -49,6 +49,25 @@ fn refused(text: &str) -> (ErrorKind, String) {
 }
 
 #[test]
+fn the_places_read_are_those_of_the_query_and_of_its_nested_queries() {
+    for (text, places) in [
+        ("$", &[""][..]),
+        ("$.a['b'][0].c", &["/a/b/0/c"]),
+        ("$.a[*].b", &["/a"]),
+        ("$.a[-1].b", &["/a"]),
+        ("$..a", &[""]),
+        ("$.a[?@.b == $.c.d]", &["/a", "/c/d"]),
+        ("$.a[?@[?$.b[*].c]]", &["/a", "/b"]),
+        ("$.a[?count($..b) > 1]", &["/a", ""]),
+        ("$.a[?match(@.b, $.c)]", &["/a", "/c"]),
+    ] {
+        let found = query(text).places_read().into_iter();
+        let found: Vec<String> = found.map(|place| Place(place).to_string()).collect();
+        assert_eq!(found, places, "{text}");
+    }
+}
+
+#[test]
 fn the_prefix_is_common_to_all_nested_queries() {
     for (text, prefix) in [
         ("$", ""),

@@ -105,25 +105,11 @@ impl FieldRequest for AggregateRequest {
 }
 
 impl AggregateRequest {
-    /// Computes the groups.
-    pub(crate) async fn search(
-        self,
-        read: &dyn Read,
-        request_budget: &RequestBudget,
-        values: &AggregatedValues,
-    ) -> Result<query::Aggregation> {
-        request_budget.check()?;
-        let query = self.query(request_budget, values).await?;
-        let found = query::aggregate(read, request_budget.budget(), &query).await?;
-        let values = found.groups.iter().map(|group| {
-            let keys: usize = group.key.iter().map(String::len).sum();
-            keys + group.of.iter().map(ValueSummary::bytes).sum::<usize>()
-        });
-        request_budget.memory.hold(values.sum())?;
-        Ok(found)
-    }
-
-    async fn query(
+    /// The query to run, for what the selection needs.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`, `TOO_COMPLEX`, `TOO_LARGE`: an argument has no meaning, or exceeds a limit.
+    pub(crate) async fn query(
         self,
         request_budget: &RequestBudget,
         values: &AggregatedValues,
@@ -170,6 +156,21 @@ impl AggregateRequest {
             scan_max: scan_max(self.scan_limit)?,
         })
     }
+}
+
+/// Computes the groups.
+pub(crate) async fn groups(
+    query: &AggregateQuery,
+    read: &dyn Read,
+    request_budget: &RequestBudget,
+) -> Result<query::Aggregation> {
+    let found = query::aggregate(read, request_budget.budget(), query).await?;
+    let values = found.groups.iter().map(|group| {
+        let keys: usize = group.key.iter().map(String::len).sum();
+        keys + group.of.iter().map(ValueSummary::bytes).sum::<usize>()
+    });
+    request_budget.memory.hold(values.sum())?;
+    Ok(found)
 }
 
 fn too_many(argument: &str, paths: usize, paths_max: usize) -> Error {

@@ -55,34 +55,15 @@ impl FieldRequest for DocumentsRequest {
 }
 
 impl DocumentsRequest {
-    /// Finds the documents of the page, and their total number if `total` requests it.
-    pub(crate) async fn search(
+    /// The query to run. It counts all documents if `total` requests it.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`, `TOO_COMPLEX`, `TOO_LARGE`: an argument has no meaning, or exceeds a limit.
+    pub(crate) async fn query(
         self,
-        read: &dyn Read,
         request_budget: &RequestBudget,
         total: bool,
-    ) -> Result<FoundDocuments> {
-        let (mut select, digest) = self.select(request_budget).await?;
-        select.total = total;
-        let page = query::documents(read, request_budget.budget(), &select).await?;
-        let rows = page.rows.iter();
-        let bytes = rows.map(|row| HELD_PER_ID_BYTE * row.position.id.bytes());
-        request_budget.memory.hold(bytes.sum())?;
-        let (began, backward) = (select.page.from.is_some(), select.page.backward);
-        Ok(FoundDocuments {
-            in_a_row: select.filter.is_empty()
-                && select.order.is_by_id()
-                && !select.keys.is_listed(),
-            collection: select.collection,
-            has_next_page: if backward { began } else { page.more },
-            has_previous_page: if backward { page.more } else { began },
-            digest,
-            page,
-        })
-    }
-
-    /// The query to run, and the digest that binds cursors to it.
-    pub(crate) async fn select(self, request_budget: &RequestBudget) -> Result<(Select, u64)> {
+    ) -> Result<PageQuery> {
         let read = read_documents(&self.collection, self.filter, self.keys, request_budget);
         let (filter, keys) = read.await?;
         let order = self.order.unwrap_or_default();
@@ -114,9 +95,42 @@ impl DocumentsRequest {
             order,
             page,
             scan_max: scan_max(self.scan_limit)?,
-            total: false,
+            total,
         };
-        Ok((select, digest))
+        Ok(PageQuery { select, digest })
+    }
+}
+
+/// The query of a field `documents`.
+pub(crate) struct PageQuery {
+    pub(crate) select: Select,
+    /// Binds cursors to the query.
+    digest: u64,
+}
+
+impl PageQuery {
+    /// Finds the documents of the page, and their total number if it is requested.
+    pub(crate) async fn search(
+        &self,
+        read: &dyn Read,
+        request_budget: &RequestBudget,
+    ) -> Result<FoundDocuments> {
+        let select = &self.select;
+        let page = query::documents(read, request_budget.budget(), select).await?;
+        let rows = page.rows.iter();
+        let bytes = rows.map(|row| HELD_PER_ID_BYTE * row.position.id.bytes());
+        request_budget.memory.hold(bytes.sum())?;
+        let (began, backward) = (select.page.from.is_some(), select.page.backward);
+        Ok(FoundDocuments {
+            in_a_row: select.filter.is_empty()
+                && select.order.is_by_id()
+                && !select.keys.is_listed(),
+            collection: select.collection.clone(),
+            has_next_page: if backward { began } else { page.more },
+            has_previous_page: if backward { page.more } else { began },
+            digest: self.digest,
+            page,
+        })
     }
 }
 

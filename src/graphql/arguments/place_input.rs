@@ -8,6 +8,7 @@ use super::required::{in_argument, path_of_change};
 use crate::budget::Reservation;
 use crate::database::{DocumentKey, ValueSource};
 use crate::document::id::DocumentId;
+use crate::document::path::Path;
 use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::scalars::scalar_types::PathScalar;
@@ -29,6 +30,15 @@ pub(crate) struct PlaceInput {
 }
 
 impl PlaceInput {
+    /// The document and the path.
+    ///
+    /// # Errors
+    /// `INVALID_PATH`, `BAD_USER_INPUT`: the path or the id is invalid.
+    pub(crate) fn place(&self) -> Result<(DocumentKey, Path)> {
+        let document = DocumentKey::new(&*self.collection, DocumentId::parse(&self.id)?)?;
+        Ok((document, path_of_change(self.path.as_ref())?))
+    }
+
     /// Reads the value in the transaction of the operation. `memory` holds it.
     ///
     /// # Errors
@@ -41,10 +51,10 @@ impl PlaceInput {
         memory: &Reservation,
     ) -> Result<Leaves> {
         let read = async {
-            let document = DocumentKey::new(&*self.collection, DocumentId::parse(&self.id)?)?;
+            let (document, path) = self.place()?;
             let source = ValueSource {
                 document: Arc::new(document),
-                path: path_of_change(self.path.as_ref())?,
+                path,
             };
             request_budget.places(1)?;
             source.read(transaction, memory).await

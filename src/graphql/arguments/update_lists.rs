@@ -117,6 +117,20 @@ impl UpdateLists {
         Ok(updates)
     }
 
+    /// For each element its operator, the paths at which it is applied, and the place from which it
+    /// takes a value.
+    pub(crate) fn targets(
+        &self,
+    ) -> impl Iterator<Item = (UpdateOperator, &JsonPath, Option<&PlaceInput>)> {
+        self.elements().map(|element| {
+            let from = match element.operand {
+                Ok(UpdateOperand::Place(place)) => Some(place),
+                _ => None,
+            };
+            (element.operator, element.at, from)
+        })
+    }
+
     fn elements(&self) -> impl Iterator<Item = UpdateInput<'_>> {
         let element = |operator, at, operand| UpdateInput {
             operator,

@@ -23,6 +23,12 @@ pub(super) fn conflict(errors: &[ServerError]) -> Option<&Error> {
         .find(|error| error.kind() == ErrorKind::Conflict)
 }
 
+/// Whether the rules do not allow a field.
+pub(super) fn is_forbidden(errors: &[ServerError]) -> bool {
+    let mut ours = errors.iter().filter_map(ServerError::source::<Error>);
+    ours.any(|error| error.kind() == ErrorKind::Forbidden)
+}
+
 /// The response to a request that was not executed.
 pub(super) fn refusal(error: &Error) -> Vec<u8> {
     let errors = [server_error(error)];

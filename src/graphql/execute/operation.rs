@@ -12,6 +12,7 @@ use crate::graphql::request::raw_variables::GivenVariables;
 use crate::graphql::variables::coerce::coerce;
 use crate::graphql::variables::coerced::{Coerced, IdleVariables};
 use crate::limits::{Bounds, JSON_BYTES_AT_ONCE, JSON_BYTES_PER_STEP};
+use crate::rights::{Principal, RequestRights};
 
 /// An operation that can be executed any number of times.
 #[derive(Clone)]
@@ -21,6 +22,8 @@ pub(crate) struct Operation {
     pub(crate) name: Option<String>,
     pub(crate) variables: Coerced,
     pub(crate) once_only: Option<Arc<IdempotencyKey>>,
+    /// What the sender may do.
+    pub(crate) rights: RequestRights,
 }
 
 /// A subscription between two executions. It takes less memory than an [`Operation`].
@@ -29,6 +32,8 @@ pub(crate) struct IdleOperation {
     plan: Arc<Plan>,
     name: Option<Box<str>>,
     variables: IdleVariables,
+    principal: Principal,
+    is_listed: bool,
 }
 
 impl IdleOperation {
@@ -39,17 +44,25 @@ impl IdleOperation {
             plan: operation.plan,
             name: operation.name.map(Into::into),
             variables: IdleVariables::new(operation.variables),
+            principal: operation.rights.principal,
+            is_listed: operation.rights.is_listed,
         }
     }
 
-    /// The operation, to execute it.
-    pub(crate) fn operation(&self) -> Operation {
+    /// The sender, and whether the operation is a listed one, sent by its id.
+    pub(crate) fn sender(&self) -> (Principal, bool) {
+        (self.principal.clone(), self.is_listed)
+    }
+
+    /// The operation, to execute it with the rights that the sender has now.
+    pub(crate) fn operation(&self, rights: RequestRights) -> Operation {
         Operation {
             prepared: self.prepared.clone(),
             plan: self.plan.clone(),
             name: self.name.as_deref().map(str::to_owned),
             variables: self.variables.coerced(),
             once_only: None,
+            rights,
         }
     }
 }

@@ -10,6 +10,7 @@ use crate::document::json::{self, Event, JsonError, Problem, Reader};
 use crate::document::leaf::abridged;
 use crate::error::{Error, Limit, Result};
 use crate::limits::JSON_BYTES_AT_ONCE;
+use crate::rights::Principal;
 
 /// A GraphQL request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub struct Request {
     pub variables: GivenVariables,
     /// The idempotency key: a mutation takes effect once, however often it is sent with this key.
     pub idempotency_key: Option<String>,
+    /// The sender. Matters only if there are access rules.
+    pub principal: Principal,
     /// The remaining limits of its batch; none if the request is not in a batch.
     pub left: Option<Left>,
 }

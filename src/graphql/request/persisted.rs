@@ -30,7 +30,7 @@ pub(crate) struct PersistedQueries {
 pub(crate) struct ResolvedRequest {
     pub(crate) request: Request,
     /// Whether the request has the id of a listed operation, and is thus for this operation.
-    listed: bool,
+    pub(crate) is_listed: bool,
 }
 
 impl ResolvedRequest {
@@ -40,7 +40,7 @@ impl ResolvedRequest {
     /// # Errors
     /// `FORBIDDEN`: it is not.
     pub(crate) fn check_listed(&self) -> Result<()> {
-        if self.listed {
+        if self.is_listed {
             return Ok(());
         }
         Err(Error::new(
@@ -76,11 +76,11 @@ impl PersistedQueries {
         let Some(id) = &request.query_id else {
             return Ok(ResolvedRequest {
                 request,
-                listed: false,
+                is_listed: false,
             });
         };
         let text = self.listed.load().text(id);
-        let listed = text.is_some();
+        let is_listed = text.is_some();
         if request.query.is_empty() {
             let text = text.or_else(|| self.kept_text(id)).ok_or_else(not_found)?;
             text.as_ref().clone_into(&mut request.query);
@@ -90,7 +90,7 @@ impl PersistedQueries {
                  `extensions.persistedQuery` identifies",
             ));
         }
-        Ok(ResolvedRequest { request, listed })
+        Ok(ResolvedRequest { request, is_listed })
     }
 
     /// Caches the text of a valid request.
@@ -99,7 +99,7 @@ impl PersistedQueries {
             return;
         };
         let mut kept = self.kept();
-        if !resolved.listed && !kept.contains(&hash) {
+        if !resolved.is_listed && !kept.contains(&hash) {
             let text = &*resolved.request.query;
             kept.keep(hash, text.into(), text.len());
         }

@@ -22,7 +22,7 @@ impl OperationFiles {
     /// # Errors
     /// `UNAVAILABLE`: a file cannot be read. Errors of [`OperationList::read`].
     pub fn new(paths: Vec<PathBuf>, only: bool) -> Result<Self> {
-        let secret = false;
+        let secret = |_: &[u8]| false;
         let files = paths.into_iter().map(|path| Watch { path, secret });
         let list = ReloadedFile::new(files.collect(), OperationList::read);
         let list = Arc::new(list.map_err(|error| error.at("--operations"))?);

@@ -30,7 +30,7 @@ pub(crate) struct AccessToken {
 }
 
 /// The SHA-256 of a token.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct TokenDigest([u8; 32]);
 
 impl TokenDigest {

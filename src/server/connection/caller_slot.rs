@@ -13,8 +13,14 @@ use tokio::time::sleep;
 
 use crate::limits::REVOKED_TIME_MAX;
 
-/// What identifies a caller: the digest of its token.
-pub(crate) type CallerKey = [u8; 32];
+/// What admitted a caller. If it is no longer valid, the caller may not read on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Credential {
+    /// A token of the token file, by its digest.
+    Token([u8; 32]),
+    /// The key that signed the caller's token, by its digest.
+    SigningKey([u8; 32]),
+}
 
 /// Who may read responses now.
 pub(crate) trait Rights: Send + Sync {
@@ -22,20 +28,20 @@ pub(crate) trait Rights: Send + Sync {
     fn changes(&self) -> watch::Receiver<()>;
 
     /// Whether a caller may still read.
-    fn may_read(&self, caller: &CallerKey) -> bool;
+    fn may_read(&self, caller: Credential) -> bool;
 }
 
 /// The sender of the request that a connection, or a stream of HTTP/2, serves now. Clones share it.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct CallerSlot(Arc<Mutex<Option<CallerKey>>>);
+pub(crate) struct CallerSlot(Arc<Mutex<Option<Credential>>>);
 
 impl CallerSlot {
     /// Sets the sender of the request whose response is sent next.
-    pub(crate) fn set(&self, caller: Option<CallerKey>) {
+    pub(crate) fn set(&self, caller: Option<Credential>) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = caller;
     }
 
-    fn caller(&self) -> Option<CallerKey> {
+    fn caller(&self) -> Option<Credential> {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -44,9 +50,9 @@ impl CallerSlot {
         let mut changes = rights.changes();
         loop {
             if let Some(caller) = self.caller()
-                && !rights.may_read(&caller)
+                && !rights.may_read(caller)
             {
-                tracing::debug!("a response ended: its token is no longer known");
+                tracing::debug!("a response ended: its token is no longer valid");
                 return;
             }
             if changes.changed().await.is_err() {

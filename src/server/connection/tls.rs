@@ -27,8 +27,15 @@ impl Tls {
     /// `UNAVAILABLE`: a file cannot be read. `BAD_USER_INPUT`: a file has no certificate or no key,
     /// or the key does not belong to the certificate.
     pub fn new(certificate: PathBuf, key: PathBuf) -> Result<Self> {
-        let files = [(certificate, false), (key, true)];
-        let files = files.map(|(path, secret)| Watch { path, secret });
+        let certificate = Watch {
+            path: certificate,
+            secret: |_| false,
+        };
+        let key = Watch {
+            path: key,
+            secret: |_| true,
+        };
+        let files = [certificate, key];
         let config = ReloadedFile::new(files.into(), |files| match files {
             [certificate, key] => config(certificate, key).map(Arc::new),
             _ => Err(Error::internal("TLS is read from two files")),

@@ -19,7 +19,9 @@ use crate::graphql::{
     GraphQl, GraphQlResponse, Methods, Request, RequestStats, ResponseStream, Started,
     StreamedResponse,
 };
-use crate::server::access::{Access, Caller, forbidden};
+use crate::server::access::Access;
+use crate::server::access::admission::forbidden;
+use crate::server::access::caller::Caller;
 use crate::server::observe::metrics::counters::{GaugeGuard, Metrics};
 use crate::server::observe::requests::{operation_span, report_operation};
 use crate::server::options::ServeOptions;

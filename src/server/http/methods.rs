@@ -19,8 +19,9 @@ use crate::budget::offload_if_large;
 use crate::error::{Error, ErrorKind};
 use crate::graphql::{GraphQl, GraphQlResponse, Methods, Posted, Request};
 use crate::limits::{COMPRESSED_BYTES_MIN, IDEMPOTENCY_KEY_BYTES_MAX};
+use crate::server::access::admission::Admission;
+use crate::server::access::caller::Caller;
 use crate::server::access::cors::{self, RefusedOrigins};
-use crate::server::access::{Admission, Caller};
 use crate::server::options::ServeOptions;
 use crate::server::response::json::{response, with};
 use crate::server::response::media::{Accepted, Media, StreamMedia, is_json};
@@ -96,7 +97,10 @@ pub(crate) async fn by_get(
         return not_acceptable();
     };
     let request = match Request::from_parameters(head.uri.query().unwrap_or_default()) {
-        Ok(request) => request,
+        Ok(request) => Request {
+            principal: caller.principal.clone(),
+            ..request
+        },
         Err(error) => return refused(accepted.for_errors(), &error),
     };
     let media = match accepted {
@@ -112,7 +116,8 @@ pub(crate) async fn by_get(
     match endpoint.execute(request, Methods::Queries).await {
         (GraphQlResponse::Executed(json), false) => {
             let pool = endpoint.graphql.pool();
-            cached::executed(media, json, &head.headers, caller.known, pool).await
+            let by_token = endpoint.access.asks_for_token();
+            cached::executed(media, json, &head.headers, by_token, pool).await
         }
         (answer, _) => endpoint.answer(media, answer, &caller),
     }
@@ -160,6 +165,7 @@ pub(crate) async fn by_post(
         Ok(Posted::One(request)) => {
             let request = Request {
                 idempotency_key,
+                principal: caller.principal.clone(),
                 ..request
             };
             if let Accepted::Stream(media) = accepted {
@@ -178,7 +184,7 @@ pub(crate) async fn by_post(
             refused(media, &error)
         }
         Ok(Posted::Batch(requests)) => {
-            let answers = batch::answer(&endpoint, requests, caller.methods).await;
+            let answers = batch::answer(&endpoint, requests, &caller).await;
             endpoint.executed(media, answers)
         }
         Err(error) => refused(media, &error),

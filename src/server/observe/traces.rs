@@ -11,9 +11,6 @@ use std::sync::atomic::Ordering::Relaxed;
 use async_trait::async_trait;
 use axum::http::{HeaderMap, Uri};
 use bytes::Bytes;
-use http_body_util::{BodyExt as _, Full, Limited};
-use hyper::client::conn::http1::handshake;
-use hyper_util::rt::TokioIo;
 use opentelemetry::propagation::TextMapPropagator as _;
 use opentelemetry::trace::{TraceContextExt as _, TracerProvider as _};
 use opentelemetry_http::{HeaderExtractor, HttpClient, HttpError, Request, Response};
@@ -21,9 +18,7 @@ use opentelemetry_otlp::{SpanExporter, WithExportConfig as _, WithHttpConfig as 
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::propagation::TraceContextPropagator;
 use opentelemetry_sdk::trace::SdkTracerProvider;
-use tokio::net::TcpStream;
 use tokio::runtime::Handle;
-use tokio::time::timeout;
 use tracing::Subscriber;
 use tracing_opentelemetry::OpenTelemetrySpanExt as _;
 use tracing_subscriber::Layer;
@@ -31,8 +26,17 @@ use tracing_subscriber::filter::filter_fn;
 use tracing_subscriber::registry::LookupSpan;
 
 use crate::error::{Error, Result};
-use crate::limits::{COLLECTOR_ANSWER_BYTES_MAX, COLLECTOR_TIME_MAX, TRACES_END_TIME_MAX};
+use crate::limits::{
+    COLLECTOR_ANSWER_BYTES_MAX, COLLECTOR_HEAD_BYTES_MAX, COLLECTOR_TIME_MAX, TRACES_END_TIME_MAX,
+};
+use crate::server::http_client::{ClientLimits, send};
 use crate::store::TRACES;
+
+const LIMITS: ClientLimits = ClientLimits {
+    time: COLLECTOR_TIME_MAX,
+    head_bytes: COLLECTOR_HEAD_BYTES_MAX,
+    body_bytes: COLLECTOR_ANSWER_BYTES_MAX,
+};
 
 /// Exports the spans of its [`Traces::layer`].
 #[derive(Clone, Debug)]
@@ -129,9 +133,7 @@ struct Sender {
 impl HttpClient for Sender {
     async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
         let collector = request.uri().clone();
-        let sent = self
-            .runtime
-            .spawn(async move { timeout(COLLECTOR_TIME_MAX, send(request)).await? });
+        let sent = self.runtime.spawn(send(request, None, LIMITS));
         let answer = sent.await?;
         let failure = match &answer {
             Ok(answer) if answer.status().is_success() => None,
@@ -148,24 +150,4 @@ impl HttpClient for Sender {
         }
         answer
     }
-}
-
-async fn send(mut request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
-    let uri = request.uri().clone();
-    let authority = uri.authority().ok_or("no host")?;
-    let port = authority.port_u16().unwrap_or(80);
-    let stream = TcpStream::connect(format!("{}:{port}", authority.host())).await?;
-    let (mut sender, connection) = handshake(TokioIo::new(stream)).await?;
-    // The pending request receives any error of the connection.
-    tokio::spawn(connection);
-    let path = uri.path_and_query().ok_or("no path")?;
-    *request.uri_mut() = Uri::from(path.clone());
-    let host = authority.as_str().parse()?;
-    request.headers_mut().insert(axum::http::header::HOST, host);
-    let answer = sender.send_request(request.map(Full::new)).await?;
-    let (parts, body) = answer.into_parts();
-    let body = Limited::new(body, COLLECTOR_ANSWER_BYTES_MAX)
-        .collect()
-        .await?;
-    Ok(Response::from_parts(parts, body.to_bytes()))
 }

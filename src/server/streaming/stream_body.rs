@@ -18,7 +18,8 @@ use crate::budget::Pool;
 use crate::error::Error;
 use crate::graphql::{GraphQl, ResponseStream, Started, StreamedResponse};
 use crate::limits::SENT_BYTES_AT_A_TIME;
-use crate::server::access::{Access, Caller};
+use crate::server::access::Access;
+use crate::server::access::caller::Caller;
 use crate::server::response::media::StreamMedia;
 use crate::server::response::response_body::held;
 
@@ -91,17 +92,21 @@ impl StreamBody {
                 return Some(piece);
             }
             let responses = self.responses.as_mut()?;
+            let media = self.options.media;
             tokio::select! {
                 biased;
                 () = self.options.open.stopped() => {
-                    self.end(Err(&Error::unavailable("the server is shutting down", "")));
+                    let error = Error::unavailable("the server is shutting down", "");
+                    self.end(media.broken(&GraphQl::refuse(&error)));
                 }
                 // Before the responses, of which there may always be one.
-                error = self.revoked.as_mut() => self.end(Err(&error)),
+                error = self.revoked.as_mut() => {
+                    self.end(media.refused(GraphQl::refuse(&error)));
+                }
                 () = self.clock.as_mut() => self.time_passed(),
                 response = responses.next() => match response {
                     Some(response) => self.respond(response),
-                    None => self.end(Ok(())),
+                    None => self.end(media.complete()),
                 },
             }
         }
@@ -139,13 +144,9 @@ impl StreamBody {
         self.clock.as_mut().reset(next);
     }
 
-    fn end(&mut self, how: Result<(), &Error>) {
+    fn end(&mut self, last: Bytes) {
         self.responses = None;
-        let media = self.options.media;
-        self.pieces.push_back(match how {
-            Ok(()) => media.complete(),
-            Err(error) => media.broken(&GraphQl::refuse(error)),
-        });
+        self.pieces.push_back(last);
     }
 }
 

@@ -69,6 +69,23 @@ impl StreamMedia {
         }
     }
 
+    /// The end of a stream whose client lost its right to it. `refusal` is the response that says so.
+    pub(crate) fn refused(self, refusal: Vec<u8>) -> Bytes {
+        match self {
+            // A client that connected again would be refused, so the operation is complete.
+            Self::Events => {
+                let last = StreamedResponse {
+                    json: refusal.into(),
+                    cursor: None,
+                };
+                [&self.response(last).concat()[..], &self.complete()]
+                    .concat()
+                    .into()
+            }
+            Self::Multipart => self.broken(&refusal),
+        }
+    }
+
     /// The end of a stream because of an error of the server, whose response is `refusal`.
     pub(crate) fn broken(self, refusal: &[u8]) -> Bytes {
         match self {

@@ -88,6 +88,14 @@ impl Embedded {
         Ok((before, bytes().map_err(fault)?))
     }
 
+    /// An engine with an empty store in memory.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: its threads cannot be started.
+    pub fn in_memory() -> Result<Self> {
+        Self::on_backend(redb::backends::InMemoryBackend::new())
+    }
+
     /// An engine on a custom storage backend. Tests use it to inject faults.
     ///
     /// # Errors

@@ -217,7 +217,7 @@ impl HintFinder<'_> {
             hints.extend(found);
             return Ok(());
         }
-        let (select, _) = request.select(self.request_budget).await?;
+        let select = request.query(self.request_budget, false).await?.select;
         if select.page.size == 0 {
             return Ok(());
         }

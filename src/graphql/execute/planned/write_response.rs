@@ -39,7 +39,7 @@ pub(crate) struct WrittenResponse {
 impl WrittenResponse {
     /// The response if the non-nullable root field at this position fails.
     pub(crate) fn failed(bound: &Bound<'_>, error: &Error, position: usize) -> Self {
-        Self::without_data(vec![located(error, &bound.positions, position, |_| 0)])
+        Self::without_data(vec![bound.error(error, position)])
     }
 
     fn without_data(errors: Vec<ServerError>) -> Self {
@@ -496,6 +496,13 @@ fn parts(step: &ResponseStep<'_>) -> usize {
 
 /// The number of steps between checks of the time limit. One with several parts counts as several.
 const STEPS_PER_CHECK: usize = 64;
+
+impl Bound<'_> {
+    /// The error of a field, with its location and its path.
+    pub(crate) fn error(&self, error: &Error, position: usize) -> ServerError {
+        located(error, &self.positions, position, |_| 0)
+    }
+}
 
 /// Converts an error, with its location in the query and its path in the response. `element` returns
 /// the number of the current element of a scope.

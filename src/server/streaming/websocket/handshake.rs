@@ -28,8 +28,9 @@ use crate::budget::{Pool, Sliced};
 use crate::error::{Error, ErrorKind};
 use crate::graphql::GraphQl;
 use crate::limits::{Bounds, LINGER_SILENCE_MAX, WEBSOCKET_BUFFER_BYTES, WEBSOCKET_WRITTEN_BYTES};
+use crate::server::access::Access;
+use crate::server::access::admission::refused as unauthenticated;
 use crate::server::access::cors::AllowedOrigins;
-use crate::server::access::{Access, refused as unauthenticated};
 use crate::server::observe::metrics::counters::Metrics;
 use crate::server::response::conditional::elements;
 use crate::server::response::json::{response, with};
@@ -91,8 +92,12 @@ impl<O: OperationSource> WebSockets<O> {
             ));
         }
         let by_header = !self.access.asks_for_token() || headers.contains_key(AUTHORIZATION);
-        let caller = by_header.then(|| self.access.caller(headers)).transpose();
-        let caller = caller.map_err(|error| unauthenticated(headers, &error))?;
+        let caller = if by_header {
+            let caller = self.access.caller(headers).await;
+            Some(caller.map_err(|error| unauthenticated(headers, &error))?)
+        } else {
+            None
+        };
         let upgraded = hyper::upgrade::on(&mut request);
         let (mut head, _) = request.into_parts();
         // Other GraphQL protocols are recognized, too, and refused.

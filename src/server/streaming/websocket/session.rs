@@ -19,10 +19,11 @@ use super::outgoing::{self, Frames};
 use super::unfinished_message::UnfinishedMessage;
 use crate::budget::offload_if_large;
 use crate::budget::{Pool, Share, slice_is_over, turn};
-use crate::error::{Error, Limit, Result as RequestResult};
+use crate::error::{Error, ErrorKind, Limit, Result as RequestResult};
 use crate::graphql::{GraphQl, Request, Started};
 use crate::limits::{Bounds, LINGER_SILENCE_MAX, WEBSOCKET_WRITTEN_BYTES};
-use crate::server::access::{Access, Caller};
+use crate::server::access::Access;
+use crate::server::access::caller::Caller;
 use crate::server::response::response_body;
 use crate::server::streaming::open_streams::OpenStream;
 use crate::server::streaming::source::{OperationSource, Transport};
@@ -103,7 +104,7 @@ pub(crate) async fn serve<S: Socket, O: OperationSource>(
     let closing = tokio::select! {
         closing = session.run() => closing,
         closing = unfinished.shed() => closing,
-        error = revoked(access, admitted) => forbidden(&error),
+        error = revoked(access, admitted) => refused(&error),
         () = open.stopped() => Closing::with(Closing::STOPPING, "the server is shutting down"),
     };
     close(socket, &closing).await;
@@ -228,7 +229,7 @@ impl<'s, S: Socket, O: OperationSource> WebSocketSession<'s, S, O> {
     async fn handle(&mut self, message: ClientMessage, bytes: usize) -> Result<(), Closing> {
         match message {
             ClientMessage::ConnectionInit { token } => {
-                self.initialise(token)?;
+                self.initialise(token).await?;
                 self.send(outgoing::ack()).await
             }
             ClientMessage::Ping { payload } => self.send(outgoing::pong(payload)).await,
@@ -248,18 +249,18 @@ impl<'s, S: Socket, O: OperationSource> WebSocketSession<'s, S, O> {
         }
     }
 
-    fn initialise(&mut self, token: Option<String>) -> Result<(), Closing> {
+    async fn initialise(&mut self, token: Option<String>) -> Result<(), Closing> {
         if self.initialised {
             let reason = "connection_init was sent more than once";
             return Err(Closing::with(Closing::TOO_MANY_INITS, reason));
         }
         let access = &self.options.access;
         let caller = match (token, self.options.caller.take()) {
-            (Some(token), _) => access.caller_with(token.as_bytes()),
+            (Some(token), _) => access.caller_with(token.as_bytes()).await,
             (None, Some(caller)) => Ok(caller),
             (None, None) => access.anonymous(),
         };
-        let caller = caller.map_err(|error| forbidden(&error))?;
+        let caller = caller.map_err(|error| refused(&error))?;
         self.admitted.send_replace(Some(caller.clone()));
         self.options.caller = Some(caller);
         self.initialised = true;
@@ -277,10 +278,11 @@ impl<'s, S: Socket, O: OperationSource> WebSocketSession<'s, S, O> {
         request: RequestResult<Request>,
         share: Share,
     ) -> Result<(), Closing> {
-        let methods = match &self.options.caller {
+        let (methods, principal) = match &self.options.caller {
             Some(caller) if self.initialised => {
                 let caller = self.options.access.renewed(caller);
-                caller.map_err(|error| forbidden(&error))?.methods
+                let caller = caller.map_err(|error| refused(&error))?;
+                (caller.methods, caller.principal)
             }
             _ => {
                 let reason = "subscribe was sent before connection_init was acknowledged";
@@ -310,6 +312,10 @@ impl<'s, S: Socket, O: OperationSource> WebSocketSession<'s, S, O> {
             let _held = share;
             match request {
                 Ok(request) => {
+                    let request = Request {
+                        principal,
+                        ..request
+                    };
                     let transport = Transport::WebSocket;
                     source.start(request, methods, None, transport).await
                 }
@@ -435,6 +441,12 @@ fn held(pool: &Pool, output: OperationOutput) -> OperationOutput {
     }
 }
 
-fn forbidden(error: &Error) -> Closing {
-    Closing::with(Closing::FORBIDDEN, error.message())
+/// The end of a connection whose token is not accepted, or no longer. After this code, and unlike after
+/// 4401, clients of the protocol connect again, with another token if they have one.
+fn refused(error: &Error) -> Closing {
+    let code = match error.kind() {
+        ErrorKind::Unavailable => Closing::TRY_AGAIN_LATER,
+        _ => Closing::FORBIDDEN,
+    };
+    Closing::with(code, error.message())
 }

@@ -19,7 +19,7 @@ use super::unfinished_message::UnfinishedMessage;
 use crate::budget::Pool;
 use crate::graphql::Methods;
 use crate::limits::Bounds;
-use crate::server::access::Access;
+use crate::server::access::{Access, AccessOptions};
 use crate::server::streaming::fake::FakeSource;
 use crate::server::streaming::open_streams::OpenStreams;
 
@@ -253,7 +253,11 @@ async fn tokens_are_checked_at_the_start_and_for_each_operation() {
     const OLD: &str = "reader read-only aaaaaaaaaaaaaaaaaaaaaaaa";
     let mut file = tempfile::NamedTempFile::new().expect("a file");
     writeln!(file, "{OLD}").expect("it is written");
-    let access = Access::new(Some(file.path().into()), false).expect("a token file");
+    let access = Access::new(AccessOptions {
+        token_file: Some(file.path().into()),
+        ..AccessOptions::default()
+    });
+    let access = access.expect("a token file");
     let init = |token: Value| json!({"type": "connection_init", "payload": {"token": token}});
     for wrong in [json!("b"), json!(null)] {
         let mut client = connect(access.clone(), Bounds::DEFAULT).await;

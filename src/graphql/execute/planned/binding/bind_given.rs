@@ -8,7 +8,7 @@ use crate::database::DocumentKey;
 use crate::document::path::Path;
 use crate::error::Result;
 use crate::graphql::context::request_budget::mismatch;
-use crate::graphql::execute::planned::given::{Given, Outcome, logged};
+use crate::graphql::execute::planned::given::{Given, Outcome};
 use crate::graphql::prepare::plan::{Field, Selection};
 
 impl<'p> Binder<'p> {
@@ -86,7 +86,7 @@ fn document_now(given: Given<'_>) -> Result<Option<Cow<'_, DocumentKey>>> {
         // Whole documents are taken.
         Given::Outcome(Outcome::Taken(_)) => Ok(None),
         Given::Change(change) => {
-            let change = logged(change);
+            let change = change.logged();
             let id = change.id.clone();
             let document = id.map(|id| DocumentKey::new(&*change.collection, id));
             document

@@ -213,6 +213,35 @@ impl Bound<'_> {
         !self.scopes[ROOT].reads.0.is_empty() || lookups.any(|lookup| lookup.of.reads())
     }
 
+    /// The position of the first field that needs a read.
+    pub(crate) fn position_of(&self, read: ReadAt) -> usize {
+        let of_step = |step: &ResponseStep<'_>| match step {
+            ResponseStep::Open { read, position, .. }
+            | ResponseStep::Value { read, position }
+            | ResponseStep::Remainder { read, position, .. }
+            | ResponseStep::Version { read, position }
+            | ResponseStep::Kind { read, position } => Some((*position, *read)),
+            _ => None,
+        };
+        let mut needs = self.steps.iter().filter_map(|step| match step {
+            ResponseStep::Picked {
+                scope,
+                reads,
+                position,
+                ..
+            } => (*scope == read.scope && reads.contains(&read.read)).then_some(*position),
+            step => {
+                of_step(step).and_then(|(position, needed)| (needed == read).then_some(position))
+            }
+        });
+        let mut lookups = self.lookups.iter();
+        let of_lookup = lookups.find(|lookup| lookup.scope == read.scope);
+        let position = needs.next();
+        position
+            .or_else(|| of_lookup.map(|lookup| lookup.position))
+            .unwrap_or_default()
+    }
+
     /// All reads that are known before anything is found, in the order of their numbers.
     pub(crate) fn requested(&self) -> Vec<BorrowedRequest<'_>> {
         let requested = self.scopes[ROOT].reads.0.iter().map(|read| {

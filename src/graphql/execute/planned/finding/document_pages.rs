@@ -7,10 +7,12 @@ use futures::future::try_join_all;
 use super::finder::Finder;
 use crate::database::{BorrowedRequest, DocumentKey, ReadRequest, Value};
 use crate::error::{Error, Result};
-use crate::graphql::arguments::documents_request::{DocumentsRequest, FoundDocuments};
+use crate::graphql::arguments::documents_request::{DocumentsRequest, FoundDocuments, PageQuery};
 use crate::graphql::context::request_budget::RequestBudget;
+use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::bound::{Bound, LookupOf, ROOT, Scope, request};
 use crate::graphql::execute::planned::finding::entry_reads::{EntryReads, EntryTexts};
+use crate::graphql::execute::planned::permit::plan_permit::without_advice;
 use crate::limits::HELD_PER_READ;
 
 /// The documents of a page, and what answers the reads of its elements.
@@ -85,6 +87,13 @@ impl FoundPage {
     }
 }
 
+/// A page that is to be found.
+enum PageToFind<'f> {
+    Request(DocumentsRequest),
+    /// The query that the rules allow.
+    Permitted(&'f PageQuery),
+}
+
 /// The pages of documents of a plan, by the numbers of their lookups. None for other lookups.
 pub(crate) struct FoundPages(Vec<Option<FoundPage>>);
 
@@ -93,27 +102,44 @@ impl FoundPages {
     ///
     /// # Errors
     /// The position of the field that failed, and its error, as
-    /// [`DocumentsRequest::search`](crate::graphql::arguments::documents_request::DocumentsRequest::search).
+    /// [`PageQuery::search`](crate::graphql::arguments::documents_request::PageQuery::search).
     pub(crate) async fn find(finder: &Finder<'_>) -> Result<Self, (usize, Error)> {
         let bound = finder.bound;
         // All arguments are read before the first search, so that no search is abandoned.
-        let requests = bound.lookups.iter().map(|lookup| match &lookup.of {
-            LookupOf::Documents(arguments) => {
-                let request = finder.arguments.request::<DocumentsRequest>(arguments);
-                request.map(Some).map_err(|error| (lookup.position, error))
-            }
-            _ => Ok(None),
+        let requests = bound.lookups.iter().enumerate().map(|(number, lookup)| {
+            let LookupOf::Documents(arguments) = &lookup.of else {
+                return Ok(None);
+            };
+            let asked = match finder.permit {
+                Some(permit) => permit.page(number).map(PageToFind::Permitted),
+                None => {
+                    let request = finder.arguments.request(arguments);
+                    let request = request.map_err(|error| (lookup.position, error))?;
+                    Some(PageToFind::Request(request))
+                }
+            };
+            let asked = asked.ok_or_else(|| (lookup.position, mismatch()))?;
+            Ok(Some(asked))
         });
-        let requests = requests.collect::<Result<Vec<_>, _>>()?;
-        let searches = bound.lookups.iter().zip(requests).map(|(lookup, request)| {
+        let requests = requests.collect::<Result<Vec<_>, (usize, Error)>>()?;
+        let searches = bound.lookups.iter().zip(requests).map(|(lookup, asked)| {
             Box::pin(async move {
-                let Some(request) = request else {
+                let Some(asked) = asked else {
                     return Ok(None);
                 };
                 let request_budget = finder.request_budget;
                 let found = async {
                     let read = finder.read()?;
-                    let found = request.search(read, request_budget, lookup.total).await?;
+                    let found = match asked {
+                        PageToFind::Permitted(query) => {
+                            let found = query.search(read, request_budget).await;
+                            found.map_err(without_advice)?
+                        }
+                        PageToFind::Request(request) => {
+                            let query = request.query(request_budget, lookup.total).await?;
+                            query.search(read, request_budget).await?
+                        }
+                    };
                     FoundPage::new(found, finder.elements(lookup)?, request_budget)
                 };
                 let found = found.await;

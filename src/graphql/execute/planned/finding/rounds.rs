@@ -6,7 +6,9 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use async_graphql::Name;
 use async_graphql::dataloader::Loader;
+use async_graphql_value::Value as Input;
 use futures::future::BoxFuture;
 use futures::stream::{self, StreamExt as _};
 
@@ -18,17 +20,19 @@ use super::found::{Found, Instance};
 use super::list_loader::{ListKey, LoadedList};
 use super::selected::{LengthOf, length, select};
 use crate::budget::{in_turns, turn};
+use crate::database::query;
 use crate::database::{
     self, Answer, Children, DocumentKey, Extent, Loaded, ReadRequest, children_of, load,
 };
 use crate::document::path::{Path, Place};
 use crate::error::Result;
-use crate::graphql::arguments::aggregate_request::AggregateRequest;
+use crate::graphql::arguments::aggregate_request::{AggregateRequest, AggregatedValues, groups};
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::bound::{
     Bound, BoundReads, DocumentAt, Lookup, LookupOf, ROOT, ValueAt,
 };
 use crate::graphql::execute::planned::given::{Given, Outcome};
+use crate::graphql::execute::planned::permit::plan_permit::without_advice;
 use crate::limits::{HELD_PER_READ, PAGES_AT_ONCE, STEPS_PER_ITEM, STEPS_PER_READ};
 
 /// What all lookups of a plan found.
@@ -286,16 +290,20 @@ impl<'a> Rounds<'a> {
                 }
             }
             LookupOf::Groups { arguments, values } => {
-                let request: AggregateRequest = finder.arguments.request(arguments)?;
-                let found = request.search(finder.read()?, finder.request_budget, values);
-                Found::Groups(found.await?)
+                Found::Groups(self.groups(finder, instance, (*arguments, values)).await?)
             }
             LookupOf::ChangesCursor => {
                 let cursor = database::changes_cursor(finder.read()?).await?;
                 Found::Text(cursor.map(|cursor| cursor.to_string()))
             }
             LookupOf::Collections => {
-                Found::Collections(database::collections(finder.read()?).await?)
+                let mut found = database::collections(finder.read()?).await?;
+                if let Some(permit) = finder.permit {
+                    let steps = permit.list_steps(found.len());
+                    let list = || found.retain(|collection| permit.lists(&collection.name));
+                    finder.request_budget.budget().portion(steps, list).await;
+                }
+                Found::Collections(found)
             }
             LookupOf::Indexes(_) => {
                 let (instance, element) = *around;
@@ -312,7 +320,7 @@ impl<'a> Rounds<'a> {
             },
             LookupOf::Patch => match finder.given {
                 Some(Given::Change(change)) => {
-                    Found::Json(change.patch.read(finder.request_budget.budget()).await?)
+                    Found::Json(change.patch(finder.request_budget.budget()).await?)
                 }
                 _ => return Err(mismatch()),
             },
@@ -320,7 +328,27 @@ impl<'a> Rounds<'a> {
         Ok(found.into())
     }
 
-    /// The document and the place of a value. None if nothing is stored there.
+    /// The groups of documents that a lookup finds.
+    async fn groups(
+        &self,
+        finder: &Finder<'_>,
+        instance: usize,
+        (arguments, values): (&[(Name, Input)], &AggregatedValues),
+    ) -> Result<query::Aggregation> {
+        let request_budget = finder.request_budget;
+        let Some(permit) = finder.permit else {
+            let request: AggregateRequest = finder.arguments.request(arguments)?;
+            let query = request.query(request_budget, values).await?;
+            return groups(&query, finder.read()?, request_budget).await;
+        };
+        let lookup = self.0[instance].lookup.ok_or_else(mismatch)?;
+        let query = permit.groups(lookup).ok_or_else(mismatch)?;
+        let found = groups(query, finder.read()?, request_budget).await;
+        found.map_err(without_advice)
+    }
+
+    /// The document and the place of a value. None if nothing is stored there, or if the rules hide the
+    /// document.
     fn value(
         &self,
         finder: &Finder<'_>,
@@ -328,6 +356,11 @@ impl<'a> Rounds<'a> {
         of: &ValueAt<'_>,
         around: (usize, usize),
     ) -> Result<Option<(Arc<DocumentKey>, ValuePlace)>> {
+        if let DocumentAt::Bound(number) = of.document
+            && finder.hidden.has(number)
+        {
+            return Ok(None);
+        }
         let place = match of.read {
             None => Place::default(),
             Some(read) => match element.place(read.read)? {

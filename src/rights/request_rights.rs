@@ -1,0 +1,46 @@
+//! What the sender of a request may do.
+
+use std::sync::Arc;
+
+use super::decision::Decision;
+use super::place_used::PlaceUsed;
+use super::principal::Principal;
+use super::rules::Rules;
+
+/// Who sends a request, and the rules that are in force for it.
+#[derive(Clone, Debug)]
+pub struct RequestRights {
+    /// The sender.
+    pub principal: Principal,
+    /// The rules. None if the server has none: then every request is allowed.
+    pub rules: Option<Arc<Rules>>,
+    /// Whether the operation is one of the listed operations, sent by its id.
+    pub is_listed: bool,
+}
+
+impl RequestRights {
+    /// The rights of the operator: everything is allowed.
+    pub fn operator() -> Self {
+        Self {
+            principal: Principal::Operator,
+            rules: None,
+            is_listed: false,
+        }
+    }
+
+    /// The rules, if they limit this request.
+    pub fn rules_in_force(&self) -> Option<&Rules> {
+        match self.principal {
+            Principal::Operator => None,
+            _ => self.rules.as_deref(),
+        }
+    }
+
+    /// Decides whether the request may use places.
+    pub fn decide(&self, used: &[PlaceUsed<'_>]) -> Decision {
+        match self.rules_in_force() {
+            None => Decision::Allowed,
+            Some(rules) => rules.decide(&self.principal, self.is_listed, used),
+        }
+    }
+}
