@@ -22,7 +22,7 @@ use super::planned::write_response::WrittenResponse;
 use super::planned::{PlanArguments, PlanExecutor, PlanSource};
 use super::streaming::{EventResponse, ResponseStream, Started};
 use super::subscriptions::changes::responses_to_changes;
-use super::subscriptions::followed_place::seen_places;
+use super::subscriptions::followed_place::cut_to;
 use super::subscriptions::live::{LiveKey, LiveQueries};
 use super::subscriptions::target::{SubscriptionTarget, target};
 use crate::budget::Pool;
@@ -250,7 +250,7 @@ impl GraphQl {
                     .await
             }
             SubscriptionTarget::Changes(interest, after) => {
-                seen_places(&operation.rights, &interest)?;
+                cut_to(&operation.rights, &interest)?;
                 let changes = self.0.database.changes();
                 let from = after.map_or(FollowFrom::Now, FollowFrom::Cursor);
                 let follower = changes.follow(interest.clone(), from).await?;
@@ -258,7 +258,7 @@ impl GraphQl {
                 let interest = Arc::new(interest);
                 let check = {
                     let (inner, idle, interest) = (inner.clone(), idle.clone(), interest.clone());
-                    move || seen_places(&inner.renewed(&idle).rights, &interest).map(|_| ())
+                    move || cut_to(&inner.renewed(&idle).rights, &interest).map(|_| ())
                 };
                 let respond = move |change| -> BoxFuture<'static, EventResponse> {
                     let (inner, operation) = (inner.clone(), inner.renewed(&idle));
@@ -479,8 +479,8 @@ impl ServiceParts {
         (interest, followed): (&Interest, &FollowedChange),
     ) -> EventResponse {
         let mut report = RequestStats::default();
-        let seen = match seen_places(&operation.rights, interest) {
-            Ok(seen) => seen,
+        let cut_to = match cut_to(&operation.rights, interest) {
+            Ok(cut_to) => cut_to,
             Err(error) => {
                 return EventResponse {
                     json: refusal(&error),
@@ -497,10 +497,7 @@ impl ServiceParts {
             rights: &operation.rights,
             sdl: operation.prepared.schema.sdl(),
         };
-        let change = SeenChange {
-            followed,
-            places: seen.as_deref(),
-        };
+        let change = SeenChange { followed, cut_to };
         let executed = executor.respond_to_change(&operation.plan, change);
         event_response(answer(executed, &request_budget, &mut report).await)
     }

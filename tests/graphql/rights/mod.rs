@@ -3,6 +3,7 @@
 mod canary;
 mod conditions;
 mod counts;
+mod every_field;
 mod mutations;
 mod oracle;
 mod queries;
@@ -17,7 +18,7 @@ use serde_json::{Map, Value, json};
 
 use super::support::{Client, Counts, NONE, client};
 
-cases!(modules [canary, conditions, counts, mutations, queries, subscriptions]);
+cases!(modules [canary, conditions, counts, every_field, mutations, queries, subscriptions]);
 
 /// A user with these claims.
 fn user(claims: Value) -> Principal {

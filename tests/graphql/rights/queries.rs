@@ -1,6 +1,11 @@
 //! Queries and rules without a condition.
 
+use std::sync::Arc;
+
+use phyllo::graphql::{GraphQlResponse, Methods, OperationList, RequestStats, Started};
 use serde_json::json;
+
+use super::super::replica::Responses;
 
 use super::{Client, NONE, anyone, client, rules, user};
 
@@ -16,6 +21,7 @@ cases!(
         the_operator_is_not_limited,
         responses_have_no_hints,
         claims_name_the_document_and_the_path,
+        a_listed_operation_is_allowed_by_its_id_only,
     ]
 );
 
@@ -296,4 +302,47 @@ async fn claims_name_the_document_and_the_path() {
     ann.refused(&query("bob")).await;
     let anonymous = all.limited(rules(text), phyllo::rights::Principal::Anonymous);
     anonymous.refused(&query("ann")).await;
+}
+
+async fn a_listed_operation_is_allowed_by_its_id_only() {
+    let listed = format!("{PROFILES}\noperations = \"listed\"");
+    let limited = users().await.limited(anyone(&[&listed]), user(json!({})));
+    let query = r#"{ document(collection: "users", id: "ann", path: "/profile/name") { value } }"#;
+    let live = format!("subscription {query}");
+    let manifest = json!({"own": query, "live": live}).to_string();
+    let list = OperationList::read(&[manifest]).expect("a manifest");
+    let invalid = limited.graphql.list_operations(Arc::new(list)).await;
+    assert!(invalid.is_empty(), "{invalid:?}");
+    let request = limited.request(json!({"documentId": "own"}).to_string());
+    let answer = limited
+        .graphql
+        .answer(request.expect("a request"), Methods::All)
+        .await;
+    let GraphQlResponse::Executed(answer) = answer else {
+        panic!("{answer:?}");
+    };
+    assert_eq!(answer, br#"{"data":{"document":{"value":"Ann"}}}"#);
+    limited.refused(query).await;
+    // A live query that was sent by its id is not shared with one that was sent as a text.
+    let request = limited.request(json!({"documentId": "live"}).to_string());
+    let request = request.expect("a request");
+    let mut report = RequestStats::default();
+    let started = limited
+        .graphql
+        .start(request, Methods::All, None, &mut report);
+    let Started::Responses(responses) = started.await else {
+        panic!("it is refused");
+    };
+    let mut by_id = Responses::of(responses);
+    assert_eq!(
+        by_id.next().await["data"]["document"]["value"],
+        json!("Ann")
+    );
+    let mut by_text = limited.subscribe(&live).await;
+    let refused = by_text.next().await;
+    assert_eq!(
+        refused["errors"][0]["extensions"]["code"],
+        json!("FORBIDDEN")
+    );
+    by_text.assert_ended().await;
 }

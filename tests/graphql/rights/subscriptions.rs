@@ -18,6 +18,7 @@ cases!(
         a_live_page_has_only_documents_that_pass,
         changes_need_a_rule_without_a_condition,
         changes_are_cut_to_the_allowed_place,
+        an_element_is_read_again_when_its_array_is_renumbered,
         changes_end_when_the_right_is_removed,
         the_document_of_a_change_needs_the_right_to_read,
     ]
@@ -260,6 +261,28 @@ async fn changes_are_cut_to_the_allowed_place() {
     )
     .await;
     assert_eq!(told, above);
+    // Nor what happened to the collection.
+    let told =
+        change(r#"dropCollection(collection: "notes", everything: true) { documents }"#).await;
+    assert_eq!(told, above);
+}
+
+async fn an_element_is_read_again_when_its_array_is_renumbered() {
+    let all = logging().await;
+    let element = "actions = [\"read\"]\ncollection = \"notes\"\npath = \"/open/list/1\"";
+    let limited = all.limited(anyone(&[element]), user(json!({})));
+    let query = r#"subscription { changes(collection: "notes", id: "a", path: "/open/list/1") { patch resync } }"#;
+    let mut changes = limited.subscribe(query).await;
+    let insert = r#"{op: "add", path: "/open/list/0", value: "canary"}"#;
+    all.mutate(&format!(
+        r#"patchDocument(collection: "notes", id: "a", patch: [{insert}]) {{ key }}"#
+    ))
+    .await;
+    let told = changes.next().await;
+    assert_eq!(
+        told["data"]["changes"],
+        json!({"patch": null, "resync": true})
+    );
 }
 
 async fn changes_end_when_the_right_is_removed() {

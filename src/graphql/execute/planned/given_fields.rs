@@ -134,7 +134,7 @@ fn of_change(
         ElementField::ChangeVersion => write_string(out, &followed.commit.version.to_string()),
         ElementField::ChangeCollection => write_string(out, &change.collection),
         ElementField::ChangeKey => {
-            let key = change.id.as_ref().map(ToString::to_string);
+            let key = seen.id().map(ToString::to_string);
             string(out, key.as_deref());
         }
         ElementField::ChangeKind => out.extend_from_slice(match seen.kind() {

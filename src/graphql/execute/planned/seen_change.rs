@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 
 use crate::budget::Budget;
-use crate::database::FollowedChange;
+use crate::database::{FollowedChange, Interest};
+use crate::document::id::DocumentId;
 use crate::document::json::{Event, Reader};
 use crate::document::path::Place;
 use crate::error::{Error, Result};
@@ -14,8 +15,8 @@ use crate::limits::JSON_BYTES_PER_STEP;
 #[derive(Clone, Copy)]
 pub(crate) struct SeenChange<'g> {
     pub(crate) followed: &'g FollowedChange,
-    /// None for all. Otherwise the change is of one document.
-    pub(crate) places: Option<&'g [Place]>,
+    /// What the subscriber may see of it, which is in one document. None for all.
+    pub(crate) cut_to: Option<&'g Interest>,
 }
 
 impl<'g> SeenChange<'g> {
@@ -24,11 +25,20 @@ impl<'g> SeenChange<'g> {
         &self.followed.commit.changes[self.followed.change]
     }
 
-    /// What happened. A subscriber of a part of a document is not told that the document exists.
+    /// What happened. A subscriber of a part of a document is not told what happened to the document or
+    /// its collection.
     pub(crate) fn kind(self) -> ChangeKind {
-        match (self.logged().kind, self.places) {
-            (ChangeKind::Created | ChangeKind::Deleted, Some(_)) => ChangeKind::Updated,
-            (kind, _) => kind,
+        match self.cut_to {
+            Some(_) => ChangeKind::Updated,
+            None => self.logged().kind,
+        }
+    }
+
+    /// The document. None if the change is of a collection.
+    pub(crate) fn id(self) -> Option<&'g DocumentId> {
+        match self.cut_to {
+            Some(interest) => interest.id.as_ref(),
+            None => self.logged().id.as_ref(),
         }
     }
 
@@ -40,9 +50,12 @@ impl<'g> SeenChange<'g> {
     /// The places that changed, as far as the subscriber sees them.
     pub(crate) fn changed_places(self) -> Cow<'g, [Place]> {
         let changed = &self.logged().places;
-        let Some(seen) = self.places else {
+        let Some(Interest { places: seen, .. }) = self.cut_to else {
             return Cow::Borrowed(changed);
         };
+        if self.logged().id.is_none() {
+            return Cow::Borrowed(seen);
+        }
         let mut places: Vec<Place> = Vec::new();
         for changed in changed {
             for seen in seen {
@@ -70,8 +83,8 @@ impl<'g> SeenChange<'g> {
             return Ok(None);
         }
         let patch = self.followed.patch.read(budget).await?;
-        match (patch, self.places) {
-            (Some(patch), Some(seen)) => {
+        match (patch, self.cut_to) {
+            (Some(patch), Some(Interest { places: seen, .. })) => {
                 let cut = budget.compute(|steps| {
                     steps.spend(1 + patch.len() as u64 / JSON_BYTES_PER_STEP)?;
                     cut(&patch, seen)
@@ -85,14 +98,15 @@ impl<'g> SeenChange<'g> {
     /// Whether the change is of a place above one that the subscriber sees, so that its edits have more
     /// than the subscriber sees.
     fn is_above(self) -> bool {
-        let Some(seen) = self.places else {
+        let Some(Interest { places: seen, .. }) = self.cut_to else {
             return false;
         };
         let is_above = |changed: &Place| {
             let mut seen = seen.iter();
             seen.any(|seen| seen.0.len() > changed.0.len() && seen.0.starts_with(&changed.0))
         };
-        self.logged().places.iter().any(is_above)
+        let logged = self.logged();
+        logged.id.is_none() || logged.places.iter().any(is_above)
     }
 }
 

@@ -6,19 +6,20 @@
 //! read the place again.
 
 use crate::database::Interest;
-use crate::document::path::{Path, Place};
+use crate::document::path::Path;
 use crate::error::{Error, Result};
 use crate::graphql::execute::planned::permit::plan_permit::{needs_all, refusal};
 use crate::rights::{Action, Decision, PlaceUsed, RequestRights};
 
-/// The places that a subscriber may see of each change. None for all.
-pub(crate) type SeenPlaces = Option<Vec<Place>>;
-
-/// Asks the rules whether a subscriber may follow what it is interested in.
+/// Asks the rules whether a subscriber may follow what it is interested in. Returns what its changes are
+/// cut to. None if it may see all of them.
 ///
 /// # Errors
 /// `FORBIDDEN`: no rule covers the named place, or only with a condition.
-pub(crate) fn seen_places(rights: &RequestRights, interest: &Interest) -> Result<SeenPlaces> {
+pub(crate) fn cut_to<'i>(
+    rights: &RequestRights,
+    interest: &'i Interest,
+) -> Result<Option<&'i Interest>> {
     if rights.rules_in_force().is_none() {
         return Ok(None);
     }
@@ -48,6 +49,6 @@ pub(crate) fn seen_places(rights: &RequestRights, interest: &Interest) -> Result
     let whole = [place(Action::Read, Path::root())];
     Ok(match rights.decide(&whole) {
         Decision::Allowed => None,
-        Decision::Refused(_) | Decision::Depends(_) => Some(places.clone()),
+        Decision::Refused(_) | Decision::Depends(_) => Some(interest),
     })
 }

@@ -86,9 +86,9 @@ fn document_now(given: Given<'_>) -> Result<Option<Cow<'_, DocumentKey>>> {
         // Whole documents are taken.
         Given::Outcome(Outcome::Taken(_)) => Ok(None),
         Given::Change(change) => {
-            let change = change.logged();
-            let id = change.id.clone();
-            let document = id.map(|id| DocumentKey::new(&*change.collection, id));
+            let collection = &*change.logged().collection;
+            let id = change.id().cloned();
+            let document = id.map(|id| DocumentKey::new(collection, id));
             document
                 .map(|document| document.map(Cow::Owned))
                 .transpose()
