@@ -104,8 +104,9 @@ pub const MOVED_BYTES_AT_ONCE: usize = 512 << 10;
 pub const ITEMS_PER_TURN: u64 = 64;
 /// Steps that one of these items counts as.
 pub const STEPS_PER_ITEM: u64 = 4;
-/// The most steps of one poll of a task: a slice, and the portion that was begun before its end.
-pub const POLL_STEPS_MAX: u64 = 2 * STEPS_AT_A_TIME;
+/// The most steps of one poll of a task: a slice, what is paid at once before its end, and the portion of
+/// work that is then done.
+pub const POLL_STEPS_MAX: u64 = 2 * STEPS_AT_A_TIME + PORTION_STEPS_MAX;
 /// The time after which the parts of a task wait for its next poll. Parts ask between portions of
 /// work, which take about as long, so a poll takes about twice this time.
 pub const SLICE_TIME: Duration = Duration::from_micros(500);
