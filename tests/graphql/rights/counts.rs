@@ -45,7 +45,7 @@ async fn counts_groups_and_plans_need_a_rule_without_a_condition() {
     }
     let data = limited
         .data(
-            r#"{ documents(collection: "articles") { nodes { key } plan { returned } } }"#,
+            r#"{ documents(collection: "articles", scanLimit: null) { nodes { key } plan { returned } } }"#,
             NONE,
         )
         .await;

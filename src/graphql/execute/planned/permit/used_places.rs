@@ -14,6 +14,7 @@ use crate::graphql::execute::planned::binding::bound::{
     Bound, DocumentAt, Lookup, LookupOf, ReadAt, ResponseStep, ValueAt,
 };
 use crate::graphql::prepare::plan::PageField;
+use crate::limits::SCAN_DOCUMENTS_DEFAULT;
 use crate::rights::{Action, PlaceUsed};
 
 /// The query of a lookup, if it has one.
@@ -181,12 +182,11 @@ impl<'b> Collector<'b, '_> {
                     self.add(Action::Read, &documents, Cow::Borrowed(path), at);
                 }
             }
-            LookupOf::Documents(arguments) => {
+            LookupOf::Documents(_) => {
                 let LookupQuery::Page(PageQuery { select, .. }) = &self.queries[number] else {
                     return Err(mismatch());
                 };
-                let has_scan_limit = arguments.iter().any(|(name, _)| name == "scanLimit");
-                self.page(number, select, has_scan_limit, at);
+                self.page(number, select, at);
             }
             LookupOf::Groups { .. } => {
                 let LookupQuery::Groups(query) = &self.queries[number] else {
@@ -207,8 +207,10 @@ impl<'b> Collector<'b, '_> {
         Ok(())
     }
 
-    fn page(&mut self, number: usize, select: &'b Select, has_scan_limit: bool, at: UsedAt) {
+    fn page(&mut self, number: usize, select: &'b Select, at: UsedAt) {
         let (counts, shows_plan) = self.shows(number);
+        // It shows how many documents are examined.
+        let has_scan_limit = select.scan_max != SCAN_DOCUMENTS_DEFAULT;
         let by = if counts || shows_plan || has_scan_limit {
             UsedBy::All
         } else {
