@@ -25,6 +25,9 @@ const SOURCES: [&str; 6] = [
     "src",
 ];
 
+/// The sample data, which the page offers to an empty store.
+const SAMPLE: &str = "src/cli/write/sample";
+
 /// The lockfile that `node_modules` was installed from lies beside it under this name.
 const INSTALLED_LOCKFILE: &str = "installed-lock.json";
 
@@ -47,6 +50,7 @@ fn watch(sources: &Path) {
     for source in SOURCES {
         println!("cargo::rerun-if-changed={}", sources.join(source).display());
     }
+    println!("cargo::rerun-if-changed={SAMPLE}");
 }
 
 /// The built files, or in one line why there are none.
@@ -67,7 +71,7 @@ fn copy_sources(sources: &Path, workshop: &Path) -> io::Result<()> {
     for source in SOURCES {
         copy(&sources.join(source), &workshop.join(source))?;
     }
-    Ok(())
+    copy(Path::new(SAMPLE), &workshop.join("sample"))
 }
 
 fn copy(from: &Path, to: &Path) -> io::Result<()> {

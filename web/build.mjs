@@ -6,7 +6,7 @@
 // The server's build.rs runs this in a copy of the folder; see there.
 
 import { createHash } from 'node:crypto';
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { promisify } from 'node:util';
@@ -15,6 +15,9 @@ import { build } from 'esbuild';
 
 const OUTPUT = 'dist';
 const BEST = { level: constants.Z_BEST_COMPRESSION };
+
+/** The sample data of the server, which build.rs copies beside this file. */
+const SAMPLE = existsSync('sample') ? 'sample' : '../src/cli/write/sample';
 
 /** Monaco asks for a worker by these labels. */
 const WORKERS = {
@@ -90,17 +93,19 @@ async function buildWorkers() {
 async function buildPage(workerNames) {
   const result = await build({
     ...SHARED,
-    entryPoints: { page: 'src/main.tsx' },
+    entryPoints: { page: 'src/main.tsx', style: 'src/page.css' },
     jsx: 'automatic',
-    alias: PRETTIER,
-    loader: { '.svg': 'file', '.woff2': 'file', '.ttf': 'file' },
+    alias: { ...PRETTIER, sample: path.resolve(SAMPLE) },
+    loader: { '.ndjson': 'file', '.svg': 'file', '.woff2': 'file', '.ttf': 'file' },
     define: { ...SHARED.define, WORKERS: JSON.stringify(workerNames) },
     plugins: [STYLE_ONCE, FONTS_AS_FILES],
   });
-  await writeAll(result.outputFiles);
+  // The entry's own style is that of GraphiQL again: the page loads it together with the module.
+  const doubled = path.basename(outputOf(result.metafile, 'src/main.tsx').cssBundle);
+  await writeAll(result.outputFiles.filter((file) => path.basename(file.path) !== doubled));
   const names = {
     main: outputName(result, 'page-', '.js'),
-    style: outputName(result, 'page-', '.css'),
+    style: outputName(result, 'style-', '.css'),
     favicon: outputName(result, 'favicon-', '.svg'),
     editorStyle: editorStyle(result.metafile),
   };
@@ -108,10 +113,14 @@ async function buildPage(workerNames) {
 }
 
 /** The style of GraphiQL, which the page loads together with the module. */
-function editorStyle({ outputs }) {
-  const editor = Object.values(outputs).find(({ entryPoint }) => entryPoint === 'src/graphiql/Editor.jsx');
-  if (!editor?.cssBundle) throw new Error('GraphiQL has no style');
-  return path.basename(editor.cssBundle);
+function editorStyle(metafile) {
+  return path.basename(outputOf(metafile, 'src/graphiql/Editor.tsx').cssBundle);
+}
+
+function outputOf({ outputs }, entryPoint) {
+  const output = Object.values(outputs).find((output) => output.entryPoint === entryPoint);
+  if (!output?.cssBundle) throw new Error(`${entryPoint} has no style`);
+  return output;
 }
 
 function digestOf(text) {

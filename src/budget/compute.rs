@@ -1,4 +1,4 @@
-//! Synchronous work of unknown length.
+//! Synchronous work: in place if it is short, otherwise on a blocking thread.
 
 use std::sync::LazyLock;
 use std::thread;
@@ -7,11 +7,12 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
 
-use super::poll_clock::thread_time;
-use super::slice::{blocked, turn};
+use super::slice::{count_steps, turn, uncounted};
 use super::{Budget, Steps};
 use crate::error::{Error, Result};
-use crate::limits::STEPS_AT_A_TIME;
+use crate::limits::{
+    JSON_BYTES_AT_ONCE, JSON_BYTES_PER_STEP, MOVED_BYTES_AT_ONCE, PORTION_STEPS_MAX,
+};
 
 /// Permits for long work of queries, one per processor, so that the threads that serve requests get
 /// a processor soon.
@@ -36,7 +37,7 @@ impl Budget {
     pub async fn compute<T>(&self, work: impl Fn(&Steps<'_>) -> Result<T>) -> Result<T> {
         turn().await;
         {
-            let steps = Steps::at_most(self, STEPS_AT_A_TIME);
+            let steps = Steps::at_most(self, PORTION_STEPS_MAX);
             let result = work(&steps);
             if !steps.interrupted() {
                 return result;
@@ -46,17 +47,26 @@ impl Budget {
         self.compute_long(|| work(&Steps::of(self))).await
     }
 
+    /// Runs work of a known length, at its turn: on this thread if it is a portion, otherwise on a
+    /// blocking thread. The steps say how long it takes, and are not spent. Use it for loops over what
+    /// clients send or store that cannot ask for the slice inside. After the deadline, the work does not
+    /// wait for a processor; the caller checks the budget.
+    pub async fn portion<T>(&self, steps: u64, work: impl FnOnce() -> T) -> T {
+        turn().await;
+        if steps <= PORTION_STEPS_MAX {
+            count_steps(steps);
+            return work();
+        }
+        let _permit = timeout_at(self.deadline(), self.permits().acquire()).await;
+        block_thread(work)
+    }
+
     /// [`Budget::compute`] for work that is known to be long.
     ///
     /// # Errors
     /// As [`Budget::compute`].
     pub async fn compute_long<T>(&self, work: impl FnOnce() -> Result<T>) -> Result<T> {
-        let permits = if self.0.limits.writes {
-            &LONG_WORK_OF_WRITERS
-        } else {
-            &LONG_WORK
-        };
-        let permit = timeout_at(self.deadline(), permits.acquire()).await;
+        let permit = timeout_at(self.deadline(), self.permits().acquire()).await;
         let Ok(permit) = permit else {
             self.check()?;
             return Err(Error::internal("the wait ended before the deadline"));
@@ -65,6 +75,38 @@ impl Budget {
         self.check()?;
         block_thread(work)
     }
+
+    fn permits(&self) -> &'static Semaphore {
+        if self.0.limits.writes {
+            &LONG_WORK_OF_WRITERS
+        } else {
+            &LONG_WORK
+        }
+    }
+}
+
+/// As [`Budget::portion`], for work of a query that has no budget yet.
+pub async fn portion<T>(steps: u64, work: impl FnOnce() -> T) -> T {
+    turn().await;
+    if steps <= PORTION_STEPS_MAX {
+        count_steps(steps);
+        return work();
+    }
+    let _permit = LONG_WORK.acquire().await;
+    block_thread(work)
+}
+
+/// Makes room for so many further items in a list. A large list is moved on a blocking thread.
+#[inline]
+pub fn grow<T>(list: &mut Vec<T>, additional: usize) {
+    if list.capacity() - list.len() >= additional {
+        return;
+    }
+    if list.len() * size_of::<T>() <= MOVED_BYTES_AT_ONCE {
+        list.reserve(additional);
+    } else {
+        block_thread(|| list.reserve(additional));
+    }
 }
 
 /// Runs work that blocks this thread. Other tasks continue on other threads of the runtime, if it
@@ -72,12 +114,38 @@ impl Budget {
 pub fn block_thread<T>(work: impl FnOnce() -> T) -> T {
     let flavor = Handle::try_current().map(|runtime| runtime.runtime_flavor());
     match flavor {
-        Ok(RuntimeFlavor::MultiThread) => {
-            let begun = thread_time();
-            let done = tokio::task::block_in_place(work);
-            blocked(thread_time().saturating_sub(begun));
-            done
-        }
+        Ok(RuntimeFlavor::MultiThread) => uncounted(|| tokio::task::block_in_place(work)),
         _ => work(),
+    }
+}
+
+/// Runs `work` on a text of `bytes` bytes: directly if the text is small, otherwise on a blocking
+/// thread.
+///
+/// # Errors
+/// The error of `work`. `INTERNAL`: it panicked on the blocking thread.
+pub async fn offload_if_large<T: Send + 'static>(
+    bytes: usize,
+    work: impl FnOnce() -> Result<T> + Send + 'static,
+) -> Result<T> {
+    if bytes <= JSON_BYTES_AT_ONCE {
+        turn().await;
+        count_steps(bytes as u64 / JSON_BYTES_PER_STEP);
+        return work();
+    }
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| Error::internal(error.to_string()))?
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn large_texts_are_processed_on_a_blocking_thread() {
+        let on = async |bytes| offload_if_large(bytes, || Ok(thread::current().id())).await;
+        let here = thread::current().id();
+        assert_eq!(on(JSON_BYTES_AT_ONCE).await.expect("done"), here);
+        assert_ne!(on(JSON_BYTES_AT_ONCE + 1).await.expect("done"), here);
     }
 }

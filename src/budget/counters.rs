@@ -8,7 +8,7 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::pool::{Pool, Share};
-use super::slice::{pause, turn};
+use super::slice::{count_steps, pause, turn, uncount_steps};
 use crate::error::{Error, Limit, Resource, Result};
 use crate::limits::{HELD_SMALL_BYTES, STEPS_AT_A_TIME};
 
@@ -108,6 +108,16 @@ impl Budget {
     /// As [`Budget::check`].
     #[inline]
     pub fn spend(&self, steps: u64) -> Result<()> {
+        count_steps(steps);
+        self.charge(steps)
+    }
+
+    /// Spends steps of work that the current poll has counted before, or that others have done.
+    ///
+    /// # Errors
+    /// As [`Budget::check`].
+    #[inline]
+    pub(crate) fn charge(&self, steps: u64) -> Result<()> {
         let before = self.0.steps.fetch_add(steps, Relaxed);
         let after = before.saturating_add(steps);
         if after > self.0.limits.steps {
@@ -119,20 +129,29 @@ impl Budget {
         self.check()
     }
 
-    /// Spends steps of work, and yields to the scheduler after about half a millisecond of work.
+    /// Spends steps of work, at most a portion in each slice of the task. Call it before the work.
+    /// Outside of a task that has slices, yields to the scheduler after about half a millisecond of
+    /// work.
     ///
     /// # Errors
     /// As [`Budget::check`].
     pub async fn pace(&self, steps: u64) -> Result<()> {
-        turn().await;
-        self.spend(steps)?;
-        let spent = self.0.steps.load(Relaxed);
-        let since = spent.saturating_sub(self.0.yielded_at.load(Relaxed));
-        if since >= STEPS_AT_A_TIME {
-            self.0.yielded_at.store(spent, Relaxed);
-            pause().await;
+        let mut left = steps;
+        loop {
+            turn().await;
+            let portion = left.min(STEPS_AT_A_TIME);
+            self.spend(portion)?;
+            left -= portion;
+            let spent = self.0.steps.load(Relaxed);
+            let since = spent.saturating_sub(self.0.yielded_at.load(Relaxed));
+            if since >= STEPS_AT_A_TIME {
+                self.0.yielded_at.store(spent, Relaxed);
+                pause().await;
+            }
+            if left == 0 {
+                return Ok(());
+            }
         }
-        Ok(())
     }
 
     /// The number of steps that are left.
@@ -143,6 +162,7 @@ impl Budget {
 
     /// Returns steps that were drawn and not used.
     pub(crate) fn refund(&self, steps: u64) {
+        uncount_steps(steps);
         self.0.steps.fetch_sub(steps, Relaxed);
     }
 

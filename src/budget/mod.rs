@@ -4,7 +4,8 @@
 //! clients send or store takes it. Asynchronous loops spend steps with [`Budget::pace`], which also
 //! yields to the scheduler. Synchronous loops use [`Steps`] inside [`Budget::compute`], which moves
 //! long work to a blocking thread. A task of the server has one slice of time for each poll
-//! (`budget::slice`).
+//! (`budget::slice`). Loops that spend no steps ask for the slice in [`in_turns`]; synchronous work of a
+//! known length runs in [`Budget::portion`].
 //!
 //! A used-up resource fails with [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted),
 //! which is a statement about the request and never about the data. The budget keeps the first such
@@ -13,23 +14,24 @@
 mod compute;
 mod counters;
 mod kinds;
-mod offload;
 mod poll_clock;
 mod pool;
 mod reservation;
 mod slice;
 mod steps;
+mod turns;
 mod waiting;
 mod waiting_client;
 mod written_text;
 
-pub use compute::block_thread;
+pub use compute::{block_thread, grow, offload_if_large, portion};
 pub use counters::Budget;
-pub use offload::offload_if_large;
 pub use pool::{Pool, Share};
 pub use reservation::Reservation;
-pub use slice::{Sliced, long_polls, longest_poll, pause, slice_is_over, turn};
+pub(crate) use slice::count_steps;
+pub use slice::{Sliced, long_polls, longest_poll, longest_poll_steps, pause, slice_is_over, turn};
 pub use steps::Steps;
+pub use turns::{InTurns, in_turns};
 pub(crate) use waiting_client::WaitingClient;
 pub use written_text::WrittenText;
 

@@ -124,7 +124,7 @@ impl Share {
         self.bytes.load(Relaxed)
     }
 
-    /// Returns all memory of the share. No other thread may use the share meanwhile.
+    /// All memory of the share. No other thread may use the share meanwhile.
     pub(crate) fn clear(&self) {
         self.give(self.held());
     }
@@ -166,7 +166,7 @@ impl Share {
         (taken, counts)
     }
 
-    /// Returns what counts of the bytes from `to` to `from`.
+    /// What counts of the bytes from `to` to `from`.
     fn uncount(&self, to: usize, from: usize) {
         let (to, from) = (self.parts(to), self.parts(from));
         let (small, large) = (from.0 - to.0, from.1 - to.1);

@@ -5,6 +5,9 @@
 //! waits for all of them. So a task is polled inside [`Sliced`], which begins a slice at each poll.
 //! Once it is over, every part that reaches [`turn`] or [`pause`] is pending until the next poll
 //! of the task. Parts ask before they work, so a poll takes one slice and one portion of work.
+//!
+//! A slice is also over after [`STEPS_AT_A_TIME`] steps of work. So the most steps of one poll do not
+//! depend on the machine, and tests assert them ([`longest_poll_steps`]).
 
 use std::cell::Cell;
 use std::pin::Pin;
@@ -14,13 +17,15 @@ use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use super::poll_clock::thread_time;
-use crate::limits::{LONG_POLL_TIME, SLICE_TIME};
+use crate::limits::{LONG_POLL_TIME, SLICE_TIME, STEPS_AT_A_TIME};
 
 thread_local! {
     /// When the slice of the task that this thread polls ends. `None` outside of [`Sliced`].
     static SLICE_END: Cell<Option<Instant>> = const { Cell::new(None) };
     /// The time that the current poll spent on a blocked thread, while other threads served.
     static BLOCKED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+    /// The steps of work that the current poll has done, without those on a blocked thread.
+    static STEPS: Cell<u64> = const { Cell::new(0) };
 }
 
 /// The longest poll of any task of the process, in nanoseconds.
@@ -28,6 +33,9 @@ static LONGEST_POLL_NANOS: AtomicU64 = AtomicU64::new(0);
 
 /// The polls of all tasks of the process that took more than [`LONG_POLL_TIME`].
 static LONG_POLLS: AtomicU64 = AtomicU64::new(0);
+
+/// The most steps of work that one poll of any task of the process has done.
+static LONGEST_POLL_STEPS: AtomicU64 = AtomicU64::new(0);
 
 /// A task whose polls have a slice of time each.
 pub struct Sliced<F>(Pin<Box<F>>);
@@ -54,7 +62,7 @@ impl<F: Future> Future for Sliced<F> {
 struct Slice {
     /// By the clock of the thread.
     begun: Duration,
-    around: (Option<Instant>, Duration),
+    around: (Option<Instant>, Duration, u64),
 }
 
 impl Slice {
@@ -64,6 +72,7 @@ impl Slice {
         let around = (
             SLICE_END.replace(Some(end)),
             BLOCKED.replace(Duration::ZERO),
+            STEPS.replace(0),
         );
         Self { begun, around }
     }
@@ -73,6 +82,10 @@ impl Drop for Slice {
     fn drop(&mut self) {
         SLICE_END.set(self.around.0);
         let blocked = BLOCKED.replace(self.around.1);
+        let steps = STEPS.replace(self.around.2);
+        if steps > LONGEST_POLL_STEPS.load(Relaxed) {
+            LONGEST_POLL_STEPS.fetch_max(steps, Relaxed);
+        }
         let polled = thread_time().saturating_sub(self.begun);
         let polled = polled.saturating_sub(blocked);
         if polled > LONG_POLL_TIME {
@@ -98,14 +111,37 @@ pub fn long_polls() -> u64 {
     LONG_POLLS.load(Relaxed)
 }
 
-/// Adds time of this poll that others did not wait for.
-pub(super) fn blocked(time: Duration) {
-    BLOCKED.set(BLOCKED.get() + time);
+/// The most steps of work that one poll of any task of the process has done, without those of a blocked
+/// thread.
+pub fn longest_poll_steps() -> u64 {
+    LONGEST_POLL_STEPS.load(Relaxed)
+}
+
+/// Runs work on which others do not wait. Its time and its steps do not count in this poll.
+pub(super) fn uncounted<T>(work: impl FnOnce() -> T) -> T {
+    let (begun, steps) = (thread_time(), STEPS.get());
+    let done = work();
+    BLOCKED.set(BLOCKED.get() + thread_time().saturating_sub(begun));
+    STEPS.set(steps);
+    done
+}
+
+/// Counts steps of work of this poll.
+#[inline]
+pub(crate) fn count_steps(steps: u64) {
+    STEPS.set(STEPS.get().saturating_add(steps));
+}
+
+/// Takes back steps that were counted and not done.
+pub(super) fn uncount_steps(steps: u64) {
+    STEPS.set(STEPS.get().saturating_sub(steps));
 }
 
 /// Whether the slice of the current task is over. False outside of [`Sliced`].
 pub fn slice_is_over() -> bool {
-    SLICE_END.get().is_some_and(|end| Instant::now() >= end)
+    SLICE_END
+        .get()
+        .is_some_and(|end| STEPS.get() >= STEPS_AT_A_TIME || Instant::now() >= end)
 }
 
 /// Waits for a slice that is not over. Call it before a portion of work.
@@ -186,7 +222,7 @@ mod tests {
     async fn the_longest_poll_leaves_out_blocked_time() {
         let around = Instant::now() + Duration::from_secs(60);
         SLICE_END.set(Some(around));
-        Sliced::new(async { blocked(Duration::from_secs(3_600)) }).await;
+        Sliced::new(async { BLOCKED.set(Duration::from_secs(3_600)) }).await;
         assert_eq!(SLICE_END.take(), Some(around));
         assert_eq!(BLOCKED.get(), Duration::ZERO);
         let before = long_polls();

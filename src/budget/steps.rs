@@ -2,6 +2,7 @@
 
 use std::cell::Cell;
 
+use super::slice::count_steps;
 use super::{Budget, Share};
 use crate::error::{Error, Result};
 use crate::limits::STEPS_PER_DRAW;
@@ -68,8 +69,9 @@ impl<'b> Steps<'b> {
         self.interrupted.get()
     }
 
-    /// Returns all steps, including the used ones.
+    /// All steps, including the used ones, which the poll has done all the same.
     pub(super) fn undo(&self) {
+        count_steps(self.drawn.get() - self.left.get());
         self.left.set(self.drawn.get());
     }
 

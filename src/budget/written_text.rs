@@ -1,7 +1,11 @@
 //! Text of a response while it is written.
 
+use super::slice::count_steps;
 use super::{Budget, Reservation, pause};
 use crate::error::Result;
+use crate::limits::{
+    COPIED_BYTES_PER_STEP, LEAVES_WRITTEN_AT_A_TIME, WRITTEN_LEAVES_BYTES_AT_A_TIME,
+};
 
 /// Counts a text while it is written, so that an unfinished text is bounded like a finished one.
 #[derive(Debug)]
@@ -10,6 +14,9 @@ pub struct WrittenText<'b> {
     counted_as: CountedAs<'b>,
     /// The bytes of the buffer that were counted.
     counted: usize,
+    /// The leaves of the present portion, and the bytes of their keys and values.
+    leaves: usize,
+    leaf_bytes: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -40,6 +47,8 @@ impl<'b> WrittenText<'b> {
             budget,
             counted_as,
             counted: 0,
+            leaves: 0,
+            leaf_bytes: 0,
         }
     }
 
@@ -62,16 +71,38 @@ impl<'b> WrittenText<'b> {
         }
     }
 
+    /// Counts leaves whose keys and values have so many bytes. Returns whether the portion is over, so
+    /// that [`WrittenText::pace`] is to be called.
+    #[inline]
+    pub fn leaves(&mut self, leaves: usize, bytes: usize) -> bool {
+        self.leaves += leaves;
+        self.leaf_bytes += bytes;
+        self.leaves >= LEAVES_WRITTEN_AT_A_TIME || self.leaf_bytes >= WRITTEN_LEAVES_BYTES_AT_A_TIME
+    }
+
+    /// Counts the steps of the present portion for the slice of the task, and begins the next one.
+    fn end_portion(&mut self) {
+        let bytes = std::mem::take(&mut self.leaf_bytes) as u64;
+        count_steps(std::mem::take(&mut self.leaves) as u64 + bytes / COPIED_BYTES_PER_STEP);
+    }
+
     /// Counts the text in the buffer as [`WrittenText::count`], checks the budget, and yields to the
     /// scheduler.
     ///
     /// # Errors
     /// As [`WrittenText::count`].
     pub async fn pace(&mut self, length: usize) -> Result<()> {
+        self.end_portion();
         self.count(length)?;
         self.budget.check()?;
         pause().await;
         Ok(())
+    }
+}
+
+impl Drop for WrittenText<'_> {
+    fn drop(&mut self) {
+        self.end_portion();
     }
 }
 

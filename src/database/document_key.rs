@@ -32,13 +32,13 @@ impl DocumentKey {
         Ok(key)
     }
 
-    /// Returns whether the keys are far below the limit, as most are. A packed string takes at most
+    /// Whether the keys are far below the limit, as most are. A packed string takes at most
     /// twice its bytes plus two.
     fn is_short(&self) -> bool {
         self.collection.len() + self.id.bytes() < KEY_BYTES_MAX / 4
     }
 
-    /// Appends the key of the only place that `path` can mean. Returns none if a token is
+    /// Appends the key of the only place that `path` can mean. None if a token is
     /// ambiguous.
     ///
     /// # Errors
@@ -53,7 +53,7 @@ impl DocumentKey {
         ))
     }
 
-    /// Returns the key of a place in this document.
+    /// The key of a place in this document.
     ///
     /// # Errors
     /// `TOO_LARGE`: the key exceeds the limit on keys.
@@ -73,12 +73,12 @@ pub fn check_collection(collection: &str) -> Result<()> {
     Ok(())
 }
 
-/// Returns the end of the range that holds `key` and all keys below it.
+/// The end of the range that holds `key` and all keys below it.
 pub(crate) fn prefix_end(key: &[u8]) -> Vec<u8> {
     [key, &[0xFF]].concat()
 }
 
-/// Returns the range of the packed strings that begin with a text. `packed` is the packed text.
+/// The range of the packed strings that begin with a text. `packed` is the packed text.
 pub(crate) fn strings_from(packed: &[u8]) -> (Vec<u8>, Vec<u8>) {
     // Without the terminating NUL, the packed text is a prefix of all packed strings that begin
     // with it.

@@ -46,7 +46,7 @@ pub const FORMAT_SELECTIVE_INDEXES: i64 = 7;
 /// formats would change documents without logging it.
 pub const FORMAT_CHANGES: i64 = 8;
 
-/// Returns whether this program knows a format.
+/// Whether this program knows a format.
 pub(crate) fn is_known(format: i64) -> bool {
     (FORMAT..=FORMAT_CHANGES).contains(&format)
 }
@@ -81,7 +81,7 @@ impl Stored {
     }
 }
 
-/// Returns whether the store has a format key.
+/// Whether the store has a format key.
 ///
 /// # Errors
 /// `UNAVAILABLE`: this program does not know the format.

@@ -40,7 +40,9 @@ pub use edit::source::ValueSource;
 pub use edit::stored_response::{IdempotencyKey, StoredResponse, keep_answer, kept_answer};
 pub use edit::update_operators::{Update, UpdateOperation, UpdateOperator};
 pub use edit::write_document::{Existing, insert, put};
-pub use edit::{delete, depend_on_version, increment, merge, patch, replace, version_before};
+pub use edit::{
+    delete, depend_on_version, exists, increment, merge, patch, replace, version_before,
+};
 pub use format::{
     FORMAT, FORMAT_CHANGES, FORMAT_EXACT_ENTRIES, FORMAT_INDEXED, FORMAT_LOG,
     FORMAT_SELECTIVE_INDEXES, FORMAT_TOMBSTONES, FORMAT_VERSIONSTAMPS,

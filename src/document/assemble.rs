@@ -48,6 +48,11 @@ impl<'o> Assembler<'o> {
         }
     }
 
+    /// The output, to make room for more.
+    pub fn out(&mut self) -> &mut Vec<u8> {
+        self.out
+    }
+
     /// Enters the member or element `segment` of the container at `level` (the root is level 0).
     /// Closes all deeper containers, and opens this one if necessary.
     ///

@@ -74,13 +74,13 @@ impl ExactSum {
         self.small += in_small_units(fraction);
     }
 
-    /// Returns the sum: an integer if it has no fraction, and otherwise the nearest binary64. From
+    /// The sum: an integer if it has no fraction, and otherwise the nearest binary64. From
     /// 2^53 on, where binary64 has no fractions, the nearest integer.
     pub fn total(&self) -> Leaf<'static> {
         self.divided_by(1)
     }
 
-    /// Returns the sum divided by `count`, which is not 0, in the form of [`ExactSum::total`].
+    /// The sum divided by `count`, which is not 0, in the form of [`ExactSum::total`].
     pub fn divided_by(&self, count: u64) -> Leaf<'static> {
         let mut sum = &self.large + self.whole;
         let mut bits = 0;
@@ -113,7 +113,7 @@ fn in_small_units(fraction: f64) -> BigInt {
     }
 }
 
-/// Returns the quotient in the form of [`ExactSum::total`]. `divisor` is positive.
+/// The quotient in the form of [`ExactSum::total`]. `divisor` is positive.
 fn quotient(dividend: &BigInt, divisor: &BigInt) -> Leaf<'static> {
     const EXACT_BITS: u64 = 53;
     let whole = dividend / divisor;
@@ -143,7 +143,7 @@ fn quotient(dividend: &BigInt, divisor: &BigInt) -> Leaf<'static> {
     })
 }
 
-/// Returns `integer` / 2^`shift`.
+/// `integer` / 2^`shift`.
 fn scaled(integer: u128, shift: u64) -> f64 {
     // A power of two below 2^-1022 is not exact, so the division has several steps.
     const STEP: u64 = 1000;

@@ -43,6 +43,21 @@ impl MergePatch {
         each.sum::<usize>() + size_of_val(&members[..])
     }
 
+    /// The number of members that it names at all levels, or `most` if there are more.
+    pub fn named(&self, most: usize) -> usize {
+        let Self::Members(members) = self else {
+            return 0;
+        };
+        let mut named = members.len().min(most);
+        for (_, member) in members {
+            if named >= most {
+                break;
+            }
+            named += member.named(most - named);
+        }
+        named
+    }
+
     /// The result of the patch applied to no value, as JSON text. `None` if it is no value.
     pub fn alone(&self) -> Option<Bytes> {
         match self {

@@ -152,6 +152,11 @@ impl<'o> JsonText<'o> {
         self.0.assembler.bytes()
     }
 
+    /// The output, to make room for more.
+    pub fn out(&mut self) -> &mut Vec<u8> {
+        self.0.assembler.out()
+    }
+
     /// Adds the next pair. `key` is relative to the root of the value.
     ///
     /// # Errors

@@ -253,7 +253,7 @@ impl IndexValue {
         abridged(&String::from_utf8_lossy(&json)).into_owned()
     }
 
-    /// Returns the value as the document has it. None for [`IndexValue::missing`] and for objects
+    /// The value as the document has it. None for [`IndexValue::missing`] and for objects
     /// and arrays.
     pub fn stored_leaf(&self) -> Option<Leaf<'_>> {
         let leaf = self.leaf()?;
@@ -264,7 +264,7 @@ impl IndexValue {
         }
     }
 
-    /// Returns the value, with numbers that have no fraction as integers. None for
+    /// The value, with numbers that have no fraction as integers. None for
     /// [`IndexValue::missing`] and for objects and arrays.
     pub fn leaf(&self) -> Option<Leaf<'_>> {
         let (rank, payload) = rank(&self.packed)?;

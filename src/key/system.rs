@@ -105,7 +105,7 @@ fn collection(bytes: &[u8]) -> Option<usize> {
     name_of_collection(bytes).map(|(_, bytes)| bytes)
 }
 
-/// Returns `bytes` if they are exactly the own key of a document.
+/// `bytes` if they are exactly the own key of a document.
 fn document(bytes: &[u8]) -> Option<&[u8]> {
     let id = &bytes[collection(bytes)?..];
     let (_, rest) = split_id(id)?;

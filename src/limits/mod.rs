@@ -3,12 +3,14 @@
 
 mod bounds;
 mod connections;
+mod queries;
 mod user_tokens;
 
 use std::time::Duration;
 
 pub use bounds::Bounds;
 pub use connections::*;
+pub use queries::*;
 pub use user_tokens::*;
 
 /// Bytes of an encoded key. FoundationDB's limit; the embedded engine has the same.
@@ -47,25 +49,22 @@ pub const BODY_MEMBERS_MAX: usize = 1_000;
 /// Decoded bytes of a gzip body that allow one more member. Tools write larger members: `bgzip`
 /// puts 65,280 bytes into each.
 pub const BODY_MEMBER_BYTES: usize = 16 << 10;
-/// Parsed and validated queries in the cache.
-pub const OPERATIONS_CACHED_MAX: usize = 1_000;
-/// Bytes of the texts of these queries. In memory a query takes several dozen times its text.
-pub const OPERATIONS_CACHED_BYTES_MAX: usize = 2 << 20;
-/// Ranges that the embedded engine reads before it yields to the scheduler.
-pub const RANGES_AT_A_TIME: usize = 250;
+/// Steps of work for a range that the embedded engine reads: the search for its beginning. They are not
+/// spent.
+pub const STEPS_PER_RANGE: u64 = 16;
+/// Bytes of keys and values that the embedded engine copies in one step of work. They are not spent.
+pub const READ_BYTES_PER_STEP: usize = 256;
 /// Pairs that the embedded engine steps over to reach the next range, before it searches for its
 /// start from the root. A step costs about a fifth of a search.
 pub const PAIRS_WALKED_MAX: usize = 4;
 /// Fields of a plan. A field that is selected several times under different conditions is planned once
 /// for each of them.
 pub const PLANNED_FIELDS_MAX: usize = 50_000;
-/// Steps over cleared pairs, about half a millisecond, after which a read of the embedded engine yields.
-pub const STEPPED_OVER_AT_A_TIME: u64 = 4_096;
+/// Steps of work, about a quarter of a millisecond, after which a read of the embedded engine yields.
+pub const READ_STEPS_AT_A_TIME: u64 = 4_096;
 /// Steps of work for a cleared range that a read of the embedded engine steps over: a search for its
 /// end.
 pub const STEPS_PER_HIDDEN_RANGE: u64 = 8;
-/// Bytes of a query that is cached. Longer queries are parsed for each request.
-pub const OPERATION_CACHED_BYTES_MAX: usize = 16 << 10;
 
 /// Bytes of a JSONPath query.
 pub const JSONPATH_BYTES_MAX: usize = 16 << 10;
@@ -83,6 +82,12 @@ pub const HELD_PER_JSONPATH_BYTE: usize = 64;
 pub const JSON_BYTES_PER_STEP: u64 = 16;
 /// Bytes that `contains` searches in one step of work, at most a nanosecond each.
 pub const SEARCHED_BYTES_PER_STEP: u64 = 32;
+/// Steps of work per byte of a query that is parsed, validated and planned. They are not spent.
+pub const STEPS_PER_QUERY_BYTE: u64 = 4;
+/// Steps of work per field of a plan that is bound to variables. They are not spent.
+pub const STEPS_PER_BOUND_FIELD: u64 = 16;
+/// Steps of work per read that is planned, or whose result is found. They are not spent.
+pub const STEPS_PER_READ: u64 = 16;
 /// Steps of work per key that is set or cleared.
 pub const STEPS_PER_WRITE: u64 = 10;
 /// Bytes of memory that a write of a transaction takes, besides its key and its value.
@@ -90,6 +95,17 @@ pub const HELD_BYTES_PER_WRITE: usize = 64;
 /// Steps of work, about half a millisecond, after which a task yields. Work that cannot yield moves
 /// to a blocking thread.
 pub const STEPS_AT_A_TIME: u64 = 10_000;
+/// Steps of synchronous work of a known length that run on the thread of its task.
+pub const PORTION_STEPS_MAX: u64 = 5_000;
+/// Bytes of a growing list that are moved on the thread of its task. A larger list is moved on a blocking
+/// thread.
+pub const MOVED_BYTES_AT_ONCE: usize = 512 << 10;
+/// Items of a loop without steps that are visited before the loop asks for the slice.
+pub const ITEMS_PER_TURN: u64 = 64;
+/// Steps that one of these items counts as.
+pub const STEPS_PER_ITEM: u64 = 4;
+/// The most steps of one poll of a task: a slice, and the portion that was begun before its end.
+pub const POLL_STEPS_MAX: u64 = 2 * STEPS_AT_A_TIME;
 /// The time after which the parts of a task wait for its next poll. Parts ask between portions of
 /// work, which take about as long, so a poll takes about twice this time.
 pub const SLICE_TIME: Duration = Duration::from_micros(500);
@@ -140,11 +156,6 @@ pub const TREE_LEVELS_MAX: usize = 1_000;
 pub const VARIABLES_MAX: usize = 100_000;
 /// Bytes of the `extensions` of a request, as JSON.
 pub const EXTENSIONS_BYTES_MAX: usize = 16 << 10;
-
-/// Persisted queries, which clients send by hash alone.
-pub const PERSISTED_QUERIES_MAX: usize = 10_000;
-/// Bytes of the texts of all persisted queries.
-pub const PERSISTED_QUERIES_BYTES_MAX: usize = 16 << 20;
 
 /// Bytes of a response below which it is not compressed.
 pub const COMPRESSED_BYTES_MIN: u16 = 1 << 10;
@@ -216,22 +227,28 @@ pub const READ_PER_RESPONSE: usize = 4;
 /// yields.
 pub const LEAVES_AT_A_TIME: usize = 4_096;
 /// Leaves that are written to the store between two checks of the budget.
-pub const LEAVES_PER_PACE: usize = 512;
-/// Leaves that are serialized as JSON at a time, in about a millisecond.
-pub const LEAVES_WRITTEN_AT_A_TIME: usize = 16_384;
+pub const LEAVES_PER_PACE: usize = 256;
+/// Leaves that are serialized as JSON at a time, in about a quarter of a millisecond.
+pub const LEAVES_WRITTEN_AT_A_TIME: usize = 4_096;
+/// Bytes of keys and values of the leaves that are serialized as JSON at a time. One more leaf may exceed
+/// it.
+pub const WRITTEN_LEAVES_BYTES_AT_A_TIME: usize = 256 << 10;
+/// Leaves of a value that is serialized without asking for the slice. Whoever writes many of them asks.
+pub const LEAVES_WRITTEN_AT_ONCE: usize = 16;
 /// Bytes of keys and values of a document in an argument. One more leaf may exceed it.
 pub const ARGUMENT_LEAVES_BYTES_MAX: usize = 128 << 20;
 /// Bytes of JSON that are parsed on the current thread: a body, its variables, or a document in an
 /// argument. Longer input is parsed on a blocking thread.
-pub const JSON_BYTES_AT_ONCE: usize = 256 << 10;
+pub const JSON_BYTES_AT_ONCE: usize = 64 << 10;
 /// Operations of a patch that are prefetched together, and members of a merge patch that are
 /// prefetched in all.
 pub const LOOK_AHEAD_MAX: usize = 64;
 /// Digit tokens of a JSON Pointer whose two readings (index or key) are tried in the same round.
 pub const DIGIT_TOKENS_AT_ONCE: usize = 3;
 
-/// Pairs in one batch of a range read.
-pub const BATCH_PAIRS_MAX: usize = 16_384;
+/// Pairs in one batch of a range read. A loop over a batch is a portion of work, so it does not ask for the
+/// slice of its task.
+pub const BATCH_PAIRS_MAX: usize = 2_048;
 /// Bytes of keys and values in one batch of a range read.
 pub const BATCH_BYTES_MAX: usize = 512 << 10;
 /// Pairs that the embedded engine deletes in the transaction that clears their range, if the store may
@@ -267,7 +284,7 @@ pub const LOG_BYTES_MAX: u64 = 24 << 20;
 pub const OVERLAY_BYTES_MAX: usize = 32 << 20;
 /// Bytes of writes of a transaction that are applied, or committed, on the thread of its task. More of
 /// them block a thread on which no other task waits.
-pub const WRITTEN_BYTES_AT_ONCE: usize = 256 << 10;
+pub const WRITTEN_BYTES_AT_ONCE: usize = 32 << 10;
 /// Bytes of writes of a transaction in memory. A larger one is written to redb directly, and other
 /// writers wait until that is durable.
 pub const OVERLAY_TRANSACTION_BYTES_MAX: usize = 4 << 20;
@@ -499,8 +516,8 @@ pub const TOKEN_CHARACTERS_MIN: usize = 16;
 pub const TOKEN_CHARACTERS_MAX: usize = 1_024;
 /// Bytes of the name of a token.
 pub const TOKEN_NAME_BYTES_MAX: usize = 64;
-/// Bytes of a file of tokens, certificates or a key.
-pub const WATCHED_FILE_BYTES_MAX: usize = 1 << 20;
+/// Bytes of a file of tokens, operations, certificates or a key.
+pub const WATCHED_FILE_BYTES_MAX: usize = 6 << 20;
 /// Bytes of a file of access rules.
 pub const RULES_BYTES_MAX: usize = 256 << 10;
 /// Access rules of one file.

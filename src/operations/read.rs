@@ -10,7 +10,7 @@ use crate::database::{
 use crate::document::path::Path;
 use crate::error::Result;
 
-/// Returns the JSON at a path of a document, or `None` if nothing is stored there.
+/// The JSON at a path of a document, or `None` if nothing is stored there.
 ///
 /// # Errors
 /// Errors of [`part`] and [`Value::json`].
@@ -23,7 +23,7 @@ pub async fn get(
     part.map(|part| part.json()).transpose()
 }
 
-/// Returns what is stored at a path of a document.
+/// What is stored at a path of a document.
 ///
 /// # Errors
 /// Errors of [`load`].
@@ -55,7 +55,7 @@ pub async fn collections(database: &Database) -> Result<Vec<Collection>> {
     database::collections(&*database.snapshot().await?).await
 }
 
-/// Returns the first collections that hold a document, in the order of their names, and whether
+/// The first collections that hold a document, in the order of their names, and whether
 /// there are more.
 ///
 /// # Errors
@@ -67,7 +67,7 @@ pub async fn first_collections(
     database::first_collections(&*database.snapshot().await?, count_max).await
 }
 
-/// Returns the names of the existing collections if `collection` does not exist.
+/// The names of the existing collections if `collection` does not exist.
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: the collection's name is empty. Errors of the store.

@@ -45,8 +45,19 @@ impl Conditions {
     /// covered. The places must be in this document. A filter without conditions if none of them has
     /// one.
     pub fn filter(&self, is_of: impl Fn(usize) -> bool) -> Filter {
+        self.filter_of(self.places().filter(|number| is_of(*number)))
+    }
+
+    /// As [`Conditions::filter`], of the places with these numbers.
+    pub fn filter_of(&self, numbers: impl Iterator<Item = usize>) -> Filter {
         let mut alternatives: Vec<&[usize]> = Vec::new();
-        for place in self.places.iter().filter(|place| is_of(place.number)) {
+        let place = |number| {
+            let at = self
+                .places
+                .binary_search_by_key(&number, |place| place.number);
+            at.ok().map(|at| &self.places[at])
+        };
+        for place in numbers.filter_map(place) {
             if !alternatives.contains(&&place.filters[..]) {
                 alternatives.push(&place.filters);
             }

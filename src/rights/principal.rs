@@ -6,11 +6,12 @@ use std::sync::Arc;
 use serde_json::{Map, Value};
 
 /// The sender of a request, as the server has authenticated it.
-#[derive(Clone, PartialEq)]
+#[derive(Clone, Default, PartialEq, Eq)]
 pub enum Principal {
     /// May do everything: whoever can open the local socket, and everybody if there are no rules.
     Operator,
     /// A caller without a token.
+    #[default]
     Anonymous,
     /// A caller with a token of the token file, which has this name.
     Token {

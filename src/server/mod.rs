@@ -16,9 +16,10 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 
 use access::admission::Admission;
-pub use access::cors::Origin;
+pub use access::cors::{AllowedOrigins, Origin};
 pub use access::host::Host;
 use access::host::KnownHosts;
+pub use access::operation_files::OperationFiles;
 pub use access::user_tokens::UserTokenOptions;
 pub(crate) use access::user_tokens::claims::read as read_claims;
 pub use access::{Access, AccessOptions};
@@ -66,6 +67,10 @@ fn interface(database: &Database, options: &ServeOptions) -> GraphQl {
         scope,
         introspection: options.introspection,
         hints: options.hints,
+        listed_only: options
+            .operations
+            .as_ref()
+            .is_some_and(OperationFiles::only),
         bounds: options.bounds,
         rules: options.access.rules().map(RulesInForce::new),
     };
@@ -82,33 +87,38 @@ fn routes(
     let schema = get(move || std::future::ready(text(&served.schema_text())));
     let graphql = http::methods::methods(graphql, options);
     let metrics = get(observe::requests::metrics).with_state(options.metrics.clone());
+    let observation = Observation::new(options.metrics.clone());
     let router = Router::new()
         .route("/graphql", graphql)
         .route(
             "/schema.graphql",
-            schema.layer((http::methods::compression(), Admission::layer(&options.access))),
+            schema.layer((
+                http::methods::compression(),
+                Admission::layer(&options.access),
+            )),
         )
-        .route(
-            "/metrics",
-            metrics.layer(Admission::layer_with_token(&options.access)),
-        )
-        .merge(observe::health::routes(
-            database,
-            options.access.is_read_only(),
-        ))
         .merge(http::web_page::routes());
     let router = more.into_iter().fold(router, |router, (path, methods)| {
         router.route(path, http::methods::layered(methods, options))
     });
     // One call wraps each route once.
-    router.layer((
-        Observation::new(options.metrics.clone()),
+    let router = router.layer((
+        observation.clone(),
         KnownHosts::layer(options.listen, &options.hosts),
-    ))
+    ));
+    // Monitoring programs name any host, such as the address of a container. These routes have no
+    // content of documents.
+    observe::health::routes(database, options.access.is_read_only())
+        .route(
+            "/metrics",
+            metrics.layer(Admission::layer_with_token(&options.access)),
+        )
+        .layer(observation)
+        .merge(router)
 }
 
 /// Serves until SIGTERM or SIGINT, then finishes the accepted requests and returns. On SIGHUP,
-/// reloads the files of tokens, keys, rules and certificates.
+/// reloads the files of tokens, keys, rules, listed operations and certificates.
 ///
 /// # Errors
 /// `UNAVAILABLE`: the address cannot be bound, or the store failed while serving.
@@ -124,7 +134,11 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     });
     let builder = (!options.access.is_read_only()).then(|| Builder::new(database.clone()));
     let building = builder.map(|builder| tokio::spawn(builder.run()));
-    let watching = watch(&database, &options)?;
+    let graphql = interface(&database, &options);
+    if let Some(operations) = &options.operations {
+        operations.load(&graphql).await;
+    }
+    let watching = watch(&database, &graphql, &options)?;
     database.store().observe(Arc::new(options.metrics.clone()));
     database.observe_changes(Arc::new(options.metrics.clone()));
     let maintaining = {
@@ -132,7 +146,6 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
         tokio::spawn(async move { database.maintain_changes(expires).await })
     };
     announce(address, &database, &options).await;
-    let graphql = interface(&database, &options);
     let pool = graphql.pool().clone();
     let router = routes(database.clone(), graphql, &options, []);
     let listener_options = ListenerOptions {
@@ -239,14 +252,19 @@ async fn collections_text(database: &Database) -> String {
 }
 
 /// Reloads files when they change and on SIGHUP, and watches the format version of the store.
-fn watch(database: &Database, options: &ServeOptions) -> Result<tokio::task::JoinHandle<()>> {
+fn watch(
+    database: &Database,
+    graphql: &GraphQl,
+    options: &ServeOptions,
+) -> Result<tokio::task::JoinHandle<()>> {
     let mut hangup = signal(SignalKind::hangup()).map_err(internal)?;
-    let database = database.clone();
+    let (database, graphql) = (database.clone(), graphql.clone());
     let (access, tls) = (options.access.clone(), options.tls.clone());
+    let operations = options.operations.clone();
     Ok(tokio::spawn(async move {
         let reloading = async {
             while hangup.recv().await.is_some() {
-                reload(&access, tls.as_ref()).await;
+                reload(&access, tls.as_ref(), operations.as_ref()).await;
             }
         };
         let watching_tls = async {
@@ -254,24 +272,37 @@ fn watch(database: &Database, options: &ServeOptions) -> Result<tokio::task::Joi
                 tls.watch().await;
             }
         };
+        let watching_operations = async {
+            if let Some(operations) = operations.clone() {
+                operations.watch(graphql).await;
+            }
+        };
         tokio::join!(
             access.watch(),
             watching_tls,
+            watching_operations,
             reloading,
             database.watch_format()
         );
     }))
 }
 
-async fn reload(access: &Access, tls: Option<&Tls>) {
-    if !access.is_limited() && tls.is_none() {
-        tracing::info!("SIGHUP: there is no file of tokens, keys, rules or certificates to reload");
+async fn reload(access: &Access, tls: Option<&Tls>, operations: Option<&OperationFiles>) {
+    if !access.is_limited() && tls.is_none() && operations.is_none() {
+        tracing::info!(
+            "SIGHUP: there is no file of tokens, keys, rules, operations or certificates to reload"
+        );
         return;
     }
-    tracing::info!("SIGHUP: reloading the files of tokens, keys, rules and certificates");
+    tracing::info!(
+        "SIGHUP: reloading the files of tokens, keys, rules, operations and certificates"
+    );
     access.reload().await;
     if let Some(tls) = tls {
         tls.reload().await;
+    }
+    if let Some(operations) = operations {
+        operations.reload().await;
     }
 }
 

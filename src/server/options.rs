@@ -4,8 +4,9 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use super::access::Access;
-use super::access::cors::Origin;
+use super::access::cors::AllowedOrigins;
 use super::access::host::Host;
+use super::access::operation_files::OperationFiles;
 use super::connection::tls::Tls;
 use super::observe::metrics::counters::Metrics;
 use super::streaming::open_streams::OpenStreams;
@@ -25,7 +26,9 @@ pub struct ServeOptions {
     /// and a server on another address accepts any name.
     pub hosts: Vec<Host>,
     /// The origins whose pages may send requests.
-    pub cors_origins: Vec<Origin>,
+    pub origins: AllowedOrigins,
+    /// The operations that clients can send by id. Only [`serve`](super::serve) loads them.
+    pub operations: Option<OperationFiles>,
     /// The maximum number of requests in a batch. `None` disables batches.
     pub batch_max: Option<usize>,
     /// Whether introspection queries are allowed.
@@ -63,7 +66,8 @@ impl ServeOptions {
             directory: None,
             bounds: Bounds::DEFAULT,
             hosts: Vec::new(),
-            cors_origins: Vec::new(),
+            origins: AllowedOrigins::default(),
+            operations: None,
             batch_max: None,
             introspection: true,
             hints: true,

@@ -2,6 +2,8 @@
 
 use std::ops::Range;
 
+use crate::budget::{block_thread, grow};
+
 /// Keys and values, in the order of a read.
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
@@ -23,7 +25,8 @@ const DOUBLED_BYTES_MAX: usize = 1 << 20;
 /// Makes room for so many bytes more.
 fn reserve(bytes: &mut Vec<u8>, additional: usize) {
     if bytes.len() + additional > bytes.capacity().max(DOUBLED_BYTES_MAX) {
-        bytes.reserve_exact(additional.max(bytes.len() / 4));
+        let additional = additional.max(bytes.len() / 4);
+        block_thread(|| bytes.reserve_exact(additional));
     }
 }
 
@@ -32,9 +35,10 @@ impl Pairs {
     #[inline]
     pub fn push(&mut self, key: &[u8], value: &[u8]) {
         let begin = self.bytes.len();
-        self.bytes.reserve(key.len() + value.len());
+        grow(&mut self.bytes, key.len() + value.len());
         self.bytes.extend_from_slice(key);
         self.bytes.extend_from_slice(value);
+        grow(&mut self.entries, 1);
         self.entries.push(PairOffsets {
             begin,
             value: begin + key.len(),
@@ -64,6 +68,23 @@ impl Pairs {
             [only] => only.end - only.begin,
             [] => 0,
         }
+    }
+
+    /// The first pairs of `range`: at most `pairs_max`, and at most `bytes_max` bytes of keys and values.
+    /// At least one, if there are any.
+    pub fn portion(
+        &self,
+        range: &Range<usize>,
+        pairs_max: usize,
+        bytes_max: usize,
+    ) -> Range<usize> {
+        let end = range.end.min(range.start + pairs_max);
+        let entries = &self.entries[range.start..end];
+        let Some(first) = entries.first() else {
+            return range.start..range.start;
+        };
+        let fitting = entries.partition_point(|entry| entry.end - first.begin <= bytes_max);
+        range.start..range.start + fitting.max(1)
     }
 
     /// The pair at `index`.
@@ -103,6 +124,7 @@ impl Pairs {
         let shift = self.bytes.len();
         reserve(&mut self.bytes, other.bytes.len());
         self.bytes.extend_from_slice(&other.bytes);
+        grow(&mut self.entries, other.entries.len());
         self.entries
             .extend(other.entries.iter().map(|entry| PairOffsets {
                 begin: entry.begin + shift,

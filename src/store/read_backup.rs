@@ -36,7 +36,7 @@ impl Backup {
         &*self.snapshot
     }
 
-    /// Returns the backup with these pairs in place of the change log.
+    /// The backup with these pairs in place of the change log.
     #[must_use]
     pub fn with_log(self, log: Pairs) -> Self {
         Self { log, ..self }

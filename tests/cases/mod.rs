@@ -2,8 +2,9 @@
 
 /// Creates a test on the embedded engine for each case. tests/foundationdb runs the same cases on a
 /// cluster. At the end of an asynchronous case its stores must be sound, except in a case that is
-/// `damaged`, with the reason.
+/// `damaged`, with the reason. `modules` are those below a module that have the cases.
 macro_rules! cases {
+    (modules [$($module:ident),* $(,)?]) => {};
     ($($kind:ident $(($why:literal))? [$($case:ident),* $(,)?])*) => {
         mod embedded {
             $(cases!(@$kind $($case)*);)*

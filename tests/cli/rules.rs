@@ -37,7 +37,7 @@ fn explain_names_the_rule_or_what_is_missing_for_each_place() {
     let store = Store::alone();
     for (arguments, code, expected) in [
         (
-            &["{ document(id: \"tea\", collection: \"products\") { value(path: \"/name\") } }"][..],
+            &["{ document(id: \"tea\", collection: \"products\", path: \"/name\") { value } }"][..],
             0,
             "allowed: read \"/name\" of document tea of collection \"products\"\n  by the rule on line 3\n",
         ),

@@ -135,3 +135,8 @@ fn relay_compiles_refetches_pages_and_subscribes() {
 fn typescript_types_with_documented_scalars_compile_strictly() {
     run("codegen.mjs", &[&[]]);
 }
+
+#[test]
+fn operations_in_the_manifests_of_build_tools_are_executed_by_their_ids() {
+    run("listed.mjs", &[]);
+}

@@ -87,8 +87,13 @@ impl Case {
     }
 }
 
-/// Makes the function `suite`, which lists the cases of a module.
+/// Makes the function `suite`, which lists the cases of a module, or of the modules below it.
 macro_rules! cases {
+    (modules [$($module:ident),* $(,)?]) => {
+        pub(crate) fn suite() -> Vec<crate::case::Case> {
+            [$($module::suite()),*].into_iter().flatten().collect()
+        }
+    };
     ($($kind:ident $(($why:literal))? [$($case:ident),* $(,)?])*) => {
         pub(crate) fn suite() -> Vec<crate::case::Case> {
             vec![$($(cases!(@$kind $case)),*),*]

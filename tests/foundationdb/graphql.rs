@@ -94,6 +94,8 @@ mod random_updates;
 mod reading;
 #[path = "../graphql/replica.rs"]
 mod replica;
+#[path = "../graphql/rights/mod.rs"]
+mod rights;
 #[path = "../graphql/scan_limits.rs"]
 mod scan_limits;
 #[path = "../graphql/selecting.rs"]
@@ -173,6 +175,7 @@ pub(crate) fn suite() -> Vec<Case> {
         random_queries::suite(),
         random_updates::suite(),
         reading::suite(),
+        rights::suite(),
         scan_limits::suite(),
         selecting::suite(),
         selecting_ranges::suite(),

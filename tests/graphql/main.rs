@@ -64,6 +64,8 @@ mod random_store;
 mod random_updates;
 mod reading;
 mod replica;
+mod results_without_memory;
+mod rights;
 mod scan_limits;
 mod schema;
 #[path = "../seed/mod.rs"]

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::fmt::Display;
 use std::time::Duration;
 
-use bytes::Bytes;
 use futures::StreamExt as _;
-use phyllo::graphql::{Methods, Request, RequestStats, ResponseStream, Started};
+use phyllo::graphql::{Methods, RequestStats, ResponseStream, Started};
 use serde_json::{Value, json};
 use tokio::time::{Instant, timeout};
 
@@ -44,7 +43,7 @@ impl Client {
         after: Option<String>,
     ) -> Started {
         let body = format!(r#"{{"query":{},"variables":{variables}}}"#, json!(query));
-        let request = Request::from_json(&Bytes::from(body)).expect("a request");
+        let request = self.request(body).expect("a request");
         let mut report = RequestStats::default();
         let graphql = &self.graphql;
         graphql

@@ -14,9 +14,10 @@ use phyllo::document::id::DocumentId;
 use phyllo::document::leaf::Leaf;
 use phyllo::document::path::Path;
 use phyllo::error::{Error, Result};
-use phyllo::graphql::{GraphQl, GraphQlOptions, GraphQlResponse, Methods, Request};
+use phyllo::graphql::{GraphQl, GraphQlOptions, GraphQlResponse, Methods, Request, RulesInForce};
 use phyllo::key::pack_leaf;
 use phyllo::limits::Bounds;
+use phyllo::rights::Principal;
 use phyllo::store::{
     Batches, Decision, Observed, Operations, Pairs, Read, Store, StoreLimits, Transaction,
     TransactionResult,
@@ -33,6 +34,8 @@ pub(crate) struct Client {
     pub(crate) graphql: GraphQl,
     pub(crate) database: Database,
     operations: Arc<Operations>,
+    /// The sender of the requests.
+    principal: Principal,
 }
 
 /// The store operations.
@@ -68,6 +71,7 @@ pub(crate) async fn client_of_within(engine: impl Store + 'static, bounds: Bound
         graphql: bounded(&database, bounds),
         database,
         operations,
+        principal: Principal::default(),
     }
 }
 
@@ -131,6 +135,39 @@ impl Client {
         }
     }
 
+    /// A client of the same database, whose requests of this sender are limited by rules.
+    pub(crate) fn limited(&self, rules: RulesInForce, principal: Principal) -> Self {
+        let options = GraphQlOptions {
+            rules: Some(rules),
+            ..GraphQlOptions::default()
+        };
+        Self {
+            graphql: GraphQl::with_options(self.database.clone(), options),
+            principal,
+            ..self.clone()
+        }
+    }
+
+    /// A client with the same rules, whose requests are sent by another one.
+    pub(crate) fn sent_by(&self, principal: Principal) -> Self {
+        Self {
+            principal,
+            ..self.clone()
+        }
+    }
+
+    /// A request of this sender, from the text of its body.
+    ///
+    /// # Errors
+    /// As [`Request::from_json`].
+    pub(crate) fn request(&self, body: String) -> Result<Request> {
+        let request = Request::from_json(&Bytes::from(body))?;
+        Ok(Request {
+            principal: self.principal.clone(),
+            ..request
+        })
+    }
+
     /// A client of the same database whose responses have no hints.
     pub(crate) fn without_hints(&self) -> Self {
         let options = GraphQlOptions {
@@ -157,7 +194,7 @@ impl Client {
     ) -> (bool, String) {
         let (query, name) = (json!(query), json!(name));
         let body = format!(r#"{{"query":{query},"operationName":{name},"variables":{variables}}}"#);
-        let answer = match Request::from_json(&Bytes::from(body)) {
+        let answer = match self.request(body) {
             Ok(request) => self.graphql.answer(request, Methods::All).await,
             Err(error) => GraphQlResponse::Refused(GraphQl::refuse(&error)),
         };

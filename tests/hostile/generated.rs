@@ -13,7 +13,7 @@ use super::limits::Limits;
 use super::requests::{Kind, Maker, Request};
 use super::server::{Server, alone};
 use super::watch::{Running, during};
-use super::world;
+use super::{templates, world};
 
 const CLIENTS: usize = 8;
 /// The duration in seconds if `PHYLLO_HOSTILE_SECONDS` is not set.
@@ -70,6 +70,7 @@ fn random_hostile_requests_stay_within_all_bounds() {
     let bounds = Bounds::new(limits);
     let server = Server::start(&limits);
     world::fill(&mut server.client(), CLIENTS);
+    let templates = templates::of(&mut server.client());
     let before = server.disk();
     let (running, counted, over) = (
         Running::new(CLIENTS),
@@ -81,7 +82,7 @@ fn random_hostile_requests_stay_within_all_bounds() {
         thread::scope(|scope| {
             let clients: Vec<_> = (0..CLIENTS)
                 .map(|number| {
-                    let maker = Maker::new(seed, number, &words);
+                    let maker = Maker::new(seed, number, &words, &templates);
                     let (server, bounds, running) = (&server, &bounds, &running);
                     let (counted, over) = (&counted, &over);
                     scope.spawn(move || {

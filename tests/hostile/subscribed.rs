@@ -9,6 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rand::rngs::StdRng;
+use rand::seq::IteratorRandom as _;
 use rand::{Rng as _, SeedableRng as _};
 use serde_json::{Value, json};
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
@@ -20,6 +21,7 @@ use super::client::{body, post};
 use super::generated::number;
 use super::limits::Limits;
 use super::server::{Server, alone};
+use super::templates::{self, Template};
 use super::watch::{Running, during};
 use super::world::{self, LARGE, SMALL};
 
@@ -63,17 +65,19 @@ fn random_hostile_subscriptions_stay_within_all_bounds() {
     let bounds = Bounds::new(limits);
     let server = Server::start_with(&limits, &["--change-retention", "1h"]);
     world::fill(&mut server.client(), 1);
+    let templates = templates::of(&mut server.client());
     thread::sleep(Duration::from_secs(2));
     let before = server.memory_now();
     let running = Running::new(SUBSCRIBERS + WRITERS);
     let end = Instant::now() + Duration::from_secs(seconds);
     let (received, seen) = during(&server, &bounds, &running, || {
         thread::scope(|scope| {
-            let (server, running) = (&server, &running);
+            let (server, running, templates) = (&server, &running, &templates[..]);
             let chance = |thread: usize| StdRng::seed_from_u64(seed.wrapping_add(thread as u64));
             let readers: Vec<_> = (0..SUBSCRIBERS)
                 .map(|thread| {
-                    scope.spawn(move || follow(server, running, thread, chance(thread), end))
+                    let followed = (chance(thread), templates);
+                    scope.spawn(move || follow(server, running, thread, followed, end))
                 })
                 .collect();
             let writers: Vec<_> = (SUBSCRIBERS..SUBSCRIBERS + WRITERS)
@@ -179,20 +183,22 @@ fn follow(
     server: &Server,
     running: &Running,
     thread: usize,
-    mut chance: StdRng,
+    (mut chance, templates): (StdRng, &[Template]),
     end: Instant,
 ) -> Received {
     let mut received = Received::new();
     while Instant::now() < end {
-        let queries: Vec<String> = (0..chance.random_range(1..=OPERATIONS_MAX))
-            .map(|_| subscription(&mut chance))
+        let payloads: Vec<Value> = (0..chance.random_range(1..=OPERATIONS_MAX))
+            .map(|_| subscription(&mut chance, templates))
+            .collect();
+        let queries: Vec<&str> = payloads
+            .iter()
+            .filter_map(|it| it["query"].as_str())
             .collect();
         running.note(thread, Some(queries.join("; ").chars().take(500).collect()));
         let mut socket = Subscriber::open(server);
-        for (id, query) in queries.iter().enumerate() {
-            socket.send(&json!({
-                "id": id.to_string(), "type": "subscribe", "payload": {"query": query},
-            }));
+        for (id, payload) in payloads.iter().enumerate() {
+            socket.send(&json!({"id": id.to_string(), "type": "subscribe", "payload": payload}));
         }
         let until = end.min(Instant::now() + CONNECTED_MAX.mul_f64(chance.random()));
         let reads = chance.random_range(0..4);
@@ -291,7 +297,17 @@ impl Subscriber {
 }
 
 /// A subscription that asks for much. Nearly all differ, so that they share no executions.
-fn subscription(chance: &mut StdRng) -> String {
+fn subscription(chance: &mut StdRng, templates: &[Template]) -> Value {
+    if chance.random_range(0..4) == 0 {
+        let templates = templates.iter();
+        let follows = templates.filter(|template| template.query.starts_with("subscription"));
+        let template = follows.choose(chance).expect("a subscription");
+        return json!({"query": template.query, "variables": template.variables});
+    }
+    json!({"query": generated_subscription(chance)})
+}
+
+fn generated_subscription(chance: &mut StdRng) -> String {
     let unique = chance.random_range(0..1_000);
     let id = world::ARRAYS[chance.random_range(0..world::ARRAYS.len())];
     let fields = selection(chance);

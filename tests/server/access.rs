@@ -7,6 +7,7 @@ use std::process::Stdio;
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use phyllo::limits::WATCHED_FILE_BYTES_MAX;
 use serde_json::json;
 
 use crate::support::{JSON, Server, command};
@@ -202,7 +203,7 @@ fn invalid_token_files_prevent_the_start() {
     fs::write(&path, format!("{READER}\n")).expect("a file");
     let said = refused_start(&["--token-file", file]);
     assert!(said.contains("line 1") && !said.contains(READER), "{said}");
-    fs::write(&path, "#".repeat((1 << 20) + 1)).expect("a file");
+    fs::write(&path, "#".repeat(WATCHED_FILE_BYTES_MAX + 1)).expect("a file");
     assert!(refused_start(&["--token-file", file]).contains("more than"));
 }
 

@@ -2,7 +2,7 @@
 
 use serde_json::json;
 
-use crate::support::{JSON, Response, Server, command};
+use crate::support::{JSON, Response, Server, command, head};
 
 const APP: &str = "https://app.example";
 const QUERY: &str = r#"{"query": "{ __typename }"}"#;
@@ -106,5 +106,109 @@ fn invalid_origins_are_rejected_on_the_command_line() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{said}");
         assert!(said.contains("is not an origin"), "{said}");
+    }
+}
+
+/// The headers of a handshake that is otherwise valid.
+fn handshake(server: &Server, origin: &str) -> u16 {
+    let headers = [
+        ("connection", "upgrade"),
+        ("upgrade", "websocket"),
+        ("sec-websocket-version", "13"),
+        ("sec-websocket-key", "dGhlIHNhbXBsZSBub25jZQ=="),
+        ("sec-websocket-protocol", "graphql-transport-ws"),
+        ("origin", origin),
+    ];
+    let mut connection = server.connect();
+    connection.send(head("GET", "/graphql", &headers, 0));
+    connection.response(false).status
+}
+
+#[test]
+fn a_flag_allows_the_origins_of_this_machine() {
+    let server = Server::logged(&["--cors-localhost", "--cors-origin", APP]);
+    let line = server.wait_for_log("--cors-localhost");
+    assert!(line.contains("WARN"), "{line}");
+    for (origin, allowed) in [
+        (APP, true),
+        ("http://localhost:5173", true),
+        ("https://localhost:3000", true),
+        ("http://127.0.0.1:1234", true),
+        ("http://[::1]:8000", true),
+        ("http://localhost", true),
+        ("https://attacker.example", false),
+        ("http://localhost.attacker.example", false),
+        ("http://192.168.0.1:5173", false),
+        ("null", false),
+    ] {
+        let expected = allowed.then_some(origin);
+        let response = preflight(&server, origin);
+        assert_eq!(allowing(&response)[0], ("origin", expected), "{origin}");
+        let headers = [JSON, ("origin", origin)];
+        let response = server.ask("POST", "/graphql", &headers, QUERY);
+        assert_eq!(allowing(&response)[0], ("origin", expected), "{origin}");
+        let status = if allowed { 101 } else { 403 };
+        assert_eq!(handshake(&server, origin), status, "{origin}");
+    }
+    // The host is still checked.
+    let mut connection = server.connect();
+    connection.send("GET /graphql?query={__typename} HTTP/1.1\r\nhost: attacker.example\r\n\r\n");
+    assert_eq!(connection.response(false).status, 421);
+}
+
+#[test]
+fn local_origins_cannot_be_allowed_on_other_addresses() {
+    let directory = tempfile::tempdir().expect("a directory");
+    for listen in ["0.0.0.0:0", "[::]:0"] {
+        let arguments = ["--cors-localhost", "--insecure", "--listen", listen];
+        let output = command(&directory, &arguments).output();
+        let output = output.expect("it runs");
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(!output.status.success(), "{said}");
+        for part in ["--cors-localhost", listen, "127.0.0.1", "--cors-origin"] {
+            assert!(said.contains(part), "{said}");
+        }
+    }
+}
+
+#[test]
+fn refused_origins_are_log_lines_that_name_the_flag() {
+    for flags in [&[][..], &["--cors-origin", "https://other.example"]] {
+        let server = Server::logged(flags);
+        let own = format!("http://{}", server.address);
+        let host = ("host", &*server.address);
+        // Requests of no page, and of the server's own pages.
+        server.ask("POST", "/graphql", &[JSON], QUERY);
+        let mut connection = server.connect();
+        connection.send(format!(
+            "GET /graphql?query={{__typename}} HTTP/1.1\r\nhost: {}\r\norigin: {own}\r\n\r\n",
+            host.1
+        ));
+        assert_eq!(connection.response(true).status, 200);
+        let same = [
+            JSON,
+            ("origin", "https://proxy.example"),
+            ("sec-fetch-site", "same-origin"),
+        ];
+        server.ask("POST", "/graphql", &same, QUERY);
+        assert!(!server.log().contains("refused"), "{}", server.log());
+        for _ in 0..3 {
+            preflight(&server, APP);
+            server.ask("POST", "/graphql", &[JSON, ("origin", APP)], QUERY);
+            assert_eq!(handshake(&server, APP), 403);
+        }
+        let remedy = "--cors-origin https://app.example allows it";
+        let line = server.wait_for_log("a request from a page of \"https://app.example\"");
+        assert!(line.contains("WARN") && line.contains(remedy), "{line}");
+        let line =
+            server.wait_for_log("a WebSocket handshake from a page of \"https://app.example\"");
+        assert!(line.contains("WARN") && line.contains(remedy), "{line}");
+        // A flood has few lines.
+        for port in 1..100 {
+            preflight(&server, &format!("http://localhost:{port}"));
+        }
+        let log = server.log();
+        assert_eq!(log.matches("app.example").count(), 4, "{log}");
+        assert_eq!(log.matches("was refused").count(), 10, "{log}");
     }
 }

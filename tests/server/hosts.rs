@@ -1,5 +1,6 @@
 //! Validation of the `Host` header.
 
+use crate::access::{READER, bearer, token_file};
 use crate::support::Server;
 
 /// The status of a request with these header lines.
@@ -37,7 +38,7 @@ fn unknown_host_names_are_rejected_on_loopback() {
         "[::1",
         "",
     ] {
-        for target in [asked, "/", "/schema.graphql", "/healthz"] {
+        for target in [asked, "/", "/schema.graphql", "/other"] {
             let found = status(&server, target, &format!("host: {other}\r\n"));
             assert!([400, 421].contains(&found), "{other} {target}: {found}");
         }
@@ -66,4 +67,45 @@ fn configured_host_names_are_accepted() {
         let found = status(&server, asked, &format!("host: {host}\r\n"));
         assert_eq!(found == 200, expected, "{host}: {found}");
     }
+}
+
+#[test]
+fn monitoring_routes_answer_every_host() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let file = token_file(directory.path());
+    let authorized = format!("authorization: {}\r\n", bearer(READER));
+    for (flags, headers, metrics) in [
+        (&[][..], "", 200),
+        (&["--host", "db.example"], "", 200),
+        (&["--token-file", &file], "", 401),
+        (&["--token-file", &file], &authorized, 200),
+    ] {
+        let server = Server::with(flags);
+        for host in ["10.1.2.3:8080", "pod.cluster.example", "localhost"] {
+            let headers = format!("host: {host}\r\n{headers}");
+            assert_eq!(status(&server, "/healthz", &headers), 200, "{host}");
+            assert_eq!(status(&server, "/readyz", &headers), 200, "{host}");
+            assert_eq!(status(&server, "/metrics", &headers), metrics, "{host}");
+        }
+    }
+}
+
+#[test]
+fn a_refused_host_is_one_log_line_that_names_the_flag() {
+    let server = Server::logged(&[]);
+    for _ in 0..5 {
+        assert_eq!(status(&server, "/", "host: Db.Example:8080\r\n"), 421);
+    }
+    let line = server.wait_for_log("\"Db.Example:8080\"");
+    assert!(line.contains("WARN"), "{line}");
+    assert!(line.contains("--host db.example allows it"), "{line}");
+    // Clients cannot write lines of their own, and a flood has few lines.
+    status(&server, "/", "host: evil.example\u{1b}[31m \"quoted\"\r\n");
+    for number in 0..200 {
+        status(&server, "/", &format!("host: {number}.example\r\n"));
+    }
+    let log = server.log();
+    assert_eq!(log.matches("Db.Example").count(), 1, "{log}");
+    assert_eq!(log.matches("was refused").count(), 10, "{log}");
+    assert!(!log.contains("evil.example\u{1b}"), "{log}");
 }

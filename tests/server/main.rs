@@ -19,6 +19,7 @@ mod introspection;
 mod jwt;
 mod keep_alive;
 mod limits;
+mod listed_operations;
 mod methods;
 mod metrics_and_logs;
 #[path = "../npm/mod.rs"]

@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use crate::support::{JSON, Response, Server, insertion};
 
-fn hash(query: &str) -> String {
+pub(crate) fn hash(query: &str) -> String {
     let mut text = String::new();
     for byte in Sha256::digest(query) {
         write!(text, "{byte:02x}").expect("a string takes all");

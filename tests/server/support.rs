@@ -80,6 +80,11 @@ impl Server {
     /// The same, with this log filter.
     pub(crate) fn logged_at(filter: &str, arguments: &[&str]) -> Self {
         let directory = tempfile::tempdir().expect("a directory");
+        Self::logged_on(directory, filter, arguments)
+    }
+
+    /// The same, on a directory.
+    pub(crate) fn logged_on(directory: TempDir, filter: &str, arguments: &[&str]) -> Self {
         let log = NamedTempFile::new().expect("a file");
         let mut command = command(&directory, arguments);
         command.stderr(log.reopen().expect("the file"));

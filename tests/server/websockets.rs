@@ -37,7 +37,7 @@ pub(crate) fn open(server: &Server, headers: &[(&str, &str)]) -> Result<SocketCl
 }
 
 /// Opens a WebSocket that is acknowledged.
-fn acknowledged(server: &Server) -> SocketClient {
+pub(crate) fn acknowledged(server: &Server) -> SocketClient {
     let mut client = open(server, &[PROTOCOL]).expect("it is opened");
     assert_eq!(
         client.initialised(&json!({})),
@@ -71,7 +71,12 @@ impl SocketClient {
 
     /// The payload of the only response to an operation.
     pub(crate) fn ask(&mut self, query: &str) -> Value {
-        self.subscribe("1", query);
+        self.request(&json!({ "query": query }))
+    }
+
+    /// The payload of the only response to a request.
+    pub(crate) fn request(&mut self, payload: &Value) -> Value {
+        self.send(&json!({"id": "1", "type": "subscribe", "payload": payload}));
         let next = self.receive();
         if next["type"] == json!("next") {
             let complete = json!({"id": "1", "type": "complete"});

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 
 use super::server::Server;
 
-const EXAMPLES: &str = "web/src/graphiql/examples.js";
+const EXAMPLES: &str = "web/src/graphiql/sampleExamples.ts";
 
 /// The queries of the tabs, in order, by their names.
 fn queries() -> Vec<(String, String)> {

@@ -6,6 +6,7 @@
 
 #[path = "../browser/mod.rs"]
 mod browser;
+mod browser_app;
 mod examples;
 #[path = "../npm/mod.rs"]
 mod npm;
@@ -14,16 +15,18 @@ mod server;
 mod skip;
 mod stream;
 
-use std::fs;
-use std::path::Path;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write as _};
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use server::Server;
 use skip::{skipped, skips_long};
 use stream::Stream;
 
-/// The token of the server that requires one.
+/// The tokens of the server that requires one.
 const TOKEN: &str = "3q0vJ2xR8mYb7NfKc5TzWw";
+const READ_ONLY_TOKEN: &str = "8dLrX1pQe6HsVu0oGk9ZtA";
 
 const README: &str = "README.md";
 /// The page that continues the README with npm's data.
@@ -157,20 +160,42 @@ fn walk_commands_after_those_of_the_readme_print_the_documented_output() {
     }
 }
 
+/// The packages with which Node drives Chromium, and the program of Chromium. `None` if they cannot be
+/// had; the test is then reported as skipped.
+fn driver(left_out: &str) -> Option<(PathBuf, String)> {
+    if skips_long(left_out) || !has("npm", left_out) || !has("node", left_out) {
+        return None;
+    }
+    let chromium = browser::chromium(left_out)?;
+    let driver = npm::install("browser").expect("the driver's packages");
+    Some((driver, chromium))
+}
+
+/// Runs a script of tests/browser. Its screenshots are kept.
+fn drive((driver, chromium): (PathBuf, String), script: &str, arguments: &[&str]) {
+    let artifacts = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page");
+    fs::create_dir_all(&artifacts).expect("a directory for screenshots");
+    let (base, others) = arguments.split_first().expect("the page");
+    let driven = Command::new("node")
+        .args([script, base])
+        .arg(&artifacts)
+        .args(others)
+        .current_dir(driver)
+        .env("CHROMIUM", chromium)
+        .output()
+        .expect("node runs");
+    let told = String::from_utf8_lossy(&driven.stdout);
+    println!("{told}screenshots: {}", artifacts.display());
+    let errors = String::from_utf8_lossy(&driven.stderr);
+    assert!(driven.status.success(), "{told}{errors}");
+}
+
 #[test]
 fn the_page_works_in_a_real_browser() {
-    let left_out = "the page in a browser";
-    if skips_long(left_out) {
-        return;
-    }
-    if !has("npm", left_out) || !has("node", left_out) {
-        return;
-    }
-    let Some(chromium) = browser::chromium(left_out) else {
+    let Some(driver) = driver("the page in a browser") else {
         return;
     };
     let directory = tempfile::tempdir().expect("a directory");
-    let driver = npm::install("browser").expect("the driver's packages");
     let store = directory.path().join("store");
     let program = || Command::new(env!("CARGO_BIN_EXE_phyllo"));
     let server = Server::run(program(), &store, &[]);
@@ -178,7 +203,8 @@ fn the_page_works_in_a_real_browser() {
     let told = String::from_utf8_lossy(&sample.stderr);
     assert!(sample.status.success(), "{told}");
     let tokens = directory.path().join("tokens");
-    fs::write(&tokens, format!("page read-write {TOKEN}\n")).expect("a file");
+    let lines = format!("page read-write {TOKEN}\nreader read-only {READ_ONLY_TOKEN}\n");
+    fs::write(&tokens, lines).expect("a file");
     let guarded = Server::run(
         program(),
         &directory.path().join("guarded"),
@@ -189,23 +215,63 @@ fn the_page_works_in_a_real_browser() {
             tokens.to_str().expect("UTF-8"),
         ],
     );
-    let artifacts = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page");
-    fs::create_dir_all(&artifacts).expect("a directory for screenshots");
-    let driven = Command::new("node")
-        .arg("page.mjs")
-        .arg(format!("{}/", server.url()))
-        .arg(&artifacts)
-        .arg(format!("{}/", guarded.url()))
-        .arg(TOKEN)
-        .current_dir(driver)
-        .env("CHROMIUM", chromium)
-        .output()
-        .expect("node runs");
-    let told = String::from_utf8_lossy(&driven.stdout);
-    println!("{told}screenshots: {}", artifacts.display());
-    assert!(
-        driven.status.success(),
-        "{told}{}",
-        String::from_utf8_lossy(&driven.stderr)
+    let page = |server: &Server| format!("{}/", server.url());
+    drive(
+        driver,
+        "page.mjs",
+        &[&page(&server), &page(&guarded), TOKEN, READ_ONLY_TOKEN],
     );
+}
+
+#[test]
+fn the_page_reads_only_what_it_shows_of_large_data() {
+    let Some(driver) = driver("the page on large data") else {
+        return;
+    };
+    let directory = tempfile::tempdir().expect("a directory");
+    let store = directory.path().join("store");
+    write_large_data(directory.path()).expect("files");
+    for (file, collection) in [("large.ndjson", "large"), ("many.ndjson", "many")] {
+        let command = format!("phyllo import {file} --collection {collection}");
+        let imported = run(&command, directory.path(), &store);
+        let told = String::from_utf8_lossy(&imported.stderr);
+        assert!(imported.status.success(), "{told}");
+    }
+    let server = Server::run(Command::new(env!("CARGO_BIN_EXE_phyllo")), &store, &[]);
+    drive(driver, "scale.mjs", &[&format!("{}/", server.url())]);
+}
+
+/// A document of 20 MB, one with an array of 1,000,000 elements, and 400,000 small ones.
+fn write_large_data(directory: &Path) -> io::Result<()> {
+    let mut large = BufWriter::new(File::create(directory.join("large.ndjson"))?);
+    let text = "x".repeat(420);
+    write!(large, r#"{{"doc_id": "object""#)?;
+    for part in 0..20_000 {
+        let members =
+            format!(r#""number": {part}, "text": "{text}", "more": {{"text": "{text}"}}"#);
+        let list: Vec<String> = (0..20)
+            .map(|element| (10_000 + element).to_string())
+            .collect();
+        write!(
+            large,
+            r#", "part{part:05}": {{{members}, "list": [{}]}}"#,
+            list.join(",")
+        )?;
+    }
+    writeln!(large, "}}")?;
+    let elements: Vec<String> = (0..1_000_000).map(|element| element.to_string()).collect();
+    writeln!(
+        large,
+        r#"{{"doc_id": "array", "list": [{}]}}"#,
+        elements.join(",")
+    )?;
+    large.flush()?;
+    let mut many = BufWriter::new(File::create(directory.join("many.ndjson"))?);
+    for number in 1..=400_000 {
+        writeln!(
+            many,
+            r#"{{"doc_id": {number}, "number": {number}, "name": "document {number}"}}"#
+        )?;
+    }
+    many.flush()
 }

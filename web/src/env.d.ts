@@ -1,2 +1,6 @@
 declare module '*.css';
 declare module '*.svg';
+declare module '*.ndjson' {
+  const file: string;
+  export default file;
+}

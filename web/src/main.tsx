@@ -1,15 +1,16 @@
 // The page at `/`: two tabs, Explore and GraphiQL. The address after `#/` says what is shown.
 import { lazy, Suspense, useEffect, useState } from 'react';
 import { createRoot } from 'react-dom/client';
-import { setToken, useToken } from './api/session';
+import { forgetConnection } from './api/changes';
+import { useAccess, useToken } from './api/session';
 import { Explore } from './explore/Explore';
-import { useRoute } from './route';
-import './page.css';
+import { hrefOf, useRoute } from './route';
+import { TokenPanel } from './TokenPanel';
 
 /** GraphiQL is large, and is loaded when its tab is opened. */
 const Editor = lazy(async () => {
   await editorStyle();
-  return import('./graphiql/Editor.jsx');
+  return import('./graphiql/Editor');
 });
 
 function editorStyle(): Promise<unknown> {
@@ -27,24 +28,32 @@ function editorStyle(): Promise<unknown> {
 function Page() {
   const route = useRoute();
   const token = useToken();
+  const required = useAccess() === 'required';
+  const [asking, setAsking] = useState(false);
   const editing = route[0] === 'graphiql';
   // A tab that was opened stays, so that it is found again as it was left.
   const [explored, setExplored] = useState(!editing);
   const [edited, setEdited] = useState(editing);
+  const [place, setPlace] = useState(editing ? [] : route);
   useEffect(() => (editing ? setEdited(true) : setExplored(true)), [editing]);
+  useEffect(() => forgetConnection, [token]);
+  if (!editing && place !== route) setPlace(route);
   return (
     <>
       <header className="bar">
         <strong>Phyllo</strong>
         <nav aria-label="Views">
-          <a href="#/" aria-current={editing ? undefined : 'page'}>Explore</a>
+          <a href={hrefOf(...(editing ? place : []))} aria-current={editing ? undefined : 'page'}>Explore</a>
           <a href="#/graphiql" aria-current={editing ? 'page' : undefined}>GraphiQL</a>
         </nav>
-        <TokenField token={token} />
+        <button type="button" aria-expanded={asking || required} onClick={() => setAsking(!asking)}>
+          {token === '' ? 'Token' : 'Token ✓'}
+        </button>
       </header>
+      {(asking || required) && <TokenPanel key={token} onDone={() => setAsking(false)} />}
       {(explored || !editing) && (
         <div className="view" hidden={editing}>
-          <Explore key={token} route={editing ? [] : route} />
+          <Explore key={token} route={place} />
         </div>
       )}
       {(edited || editing) && (
@@ -55,31 +64,6 @@ function Page() {
         </div>
       )}
     </>
-  );
-}
-
-/** Requests use a new token once the field is left or Enter is pressed. */
-function TokenField({ token }: { token: string }) {
-  return (
-    <form
-      className="token"
-      onSubmit={(event) => {
-        event.preventDefault();
-        setToken(String(new FormData(event.currentTarget).get('token') ?? '').trim());
-      }}
-    >
-      <label>
-        <span>Token</span>
-        <input
-          name="token"
-          type="password"
-          autoComplete="off"
-          placeholder="if required"
-          defaultValue={token}
-          onBlur={(event) => setToken(event.currentTarget.value.trim())}
-        />
-      </label>
-    </form>
   );
 }
 

@@ -1,5 +1,5 @@
 // The address after `#/`: `c/COLLECTION/KEY`, both percent-encoded, or `graphiql`.
-import { useSyncExternalStore } from 'react';
+import { useMemo, useSyncExternalStore } from 'react';
 
 export type Route = readonly string[];
 
@@ -7,7 +7,7 @@ export const hrefOf = (...parts: string[]) => `#/${parts.map(encodeURIComponent)
 
 export function useRoute(): Route {
   const hash = useSyncExternalStore(subscribe, () => location.hash);
-  return partsOf(hash);
+  return useMemo(() => partsOf(hash), [hash]);
 }
 
 export function partsOf(hash: string): Route {

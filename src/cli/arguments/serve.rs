@@ -56,6 +56,19 @@ pub(crate) struct Serve {
         value_delimiter = ','
     )]
     pub(crate) cors_origins: Vec<Origin>,
+    /// For development: allow pages of every web server on this machine (http and https, localhost and
+    /// loopback addresses, any port). Only with --listen on a loopback address
+    #[arg(long)]
+    pub(crate) cors_localhost: bool,
+    /// List the operations of this manifest, which clients can send by `documentId` alone: a JSON file as
+    /// the tools of Apollo, Relay and GraphQL Code Generator write it; repeatable. The files are reloaded
+    /// when they change
+    #[arg(long, value_name = "FILE", value_parser = file_path())]
+    pub(crate) operations: Vec<PathBuf>,
+    /// Reject all operations that are not listed by --operations, also introspection and those of the page
+    /// at /
+    #[arg(long, requires = "operations")]
+    pub(crate) operations_only: bool,
     /// Accept batches (JSON arrays of requests) with at most this number of requests
     #[arg(long, value_name = "REQUESTS", value_parser = parse_positive)]
     pub(crate) batch_max: Option<usize>,

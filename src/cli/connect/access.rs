@@ -124,7 +124,7 @@ impl DatabaseAccess {
         }
     }
 
-    /// Returns the JSON at a path of a document, or `None` if nothing is stored there.
+    /// The JSON at a path of a document, or `None` if nothing is stored there.
     pub(crate) async fn get(
         &self,
         document: DocumentKey,
@@ -172,7 +172,7 @@ impl DatabaseAccess {
         }
     }
 
-    /// Returns the pairs at a path of a document.
+    /// The pairs at a path of a document.
     pub(crate) async fn pairs(&self, document: DocumentKey, path: WrittenPath) -> Result<Pairs> {
         match self {
             Self::Direct(database) => {
@@ -218,7 +218,7 @@ impl DatabaseAccess {
         }
     }
 
-    /// Returns the names of the existing collections if `collection` does not exist.
+    /// The names of the existing collections if `collection` does not exist.
     pub(crate) async fn other_names(&self, collection: &str) -> Result<Option<Vec<String>>> {
         match self {
             Self::Direct(database) => operations::other_names(database, collection).await,
@@ -275,7 +275,7 @@ impl BackupBatches {
         }
     }
 
-    /// Returns the next pairs, or `None` at the end.
+    /// The next pairs, or `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Pairs>> {
         match self {
             Self::Direct(backup) => backup.next().await,
@@ -291,7 +291,7 @@ pub(crate) enum FindingsSource {
 }
 
 impl FindingsSource {
-    /// Returns the next finding, or the summary at the end.
+    /// The next finding, or the summary at the end.
     pub(crate) async fn next(&mut self) -> Result<Result<Finding, Summary>> {
         match self {
             Self::Direct(check) => {
@@ -311,7 +311,7 @@ pub(crate) enum FollowedLines {
 }
 
 impl FollowedLines {
-    /// Returns the next line, or `None` at the end.
+    /// The next line, or `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<u8>>> {
         match self {
             Self::Changes(lines) => lines.next().await,
@@ -328,7 +328,7 @@ pub(crate) enum ExportedDocuments {
 }
 
 impl ExportedDocuments {
-    /// Returns the next document, or `None` at the end.
+    /// The next document, or `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Result<Scanned, Foreign>>> {
         match self {
             Self::Direct(scan) => scan.next().await,

@@ -21,7 +21,7 @@ use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
 use crate::operations::{ChangeRequest, Policy, Sweep};
 use crate::server::local::{
-    SOCKET_NAME, backup, checked, following, removal, sweeping, wire, with_short_path,
+    SOCKET_NAME, backup_records, checked, following, removal, sweeping, wire, with_short_path,
 };
 use crate::store::Pairs;
 
@@ -159,10 +159,10 @@ impl Client {
     }
 
     pub(crate) async fn backup(&self) -> Result<BackupStream> {
-        let answer = self.request(Method::GET, backup::BACKUP, &[], Vec::new());
+        let answer = self.request(Method::GET, backup_records::BACKUP, &[], Vec::new());
         let mut fields = Fields::new(answer.await?);
-        match backup::BackupRecord::read(fields.next().await?)? {
-            backup::BackupRecord::Begin(last_commit) => Ok(BackupStream {
+        match backup_records::BackupRecord::read(fields.next().await?)? {
+            backup_records::BackupRecord::Begin(last_commit) => Ok(BackupStream {
                 last_commit,
                 fields,
             }),
@@ -233,7 +233,7 @@ impl Client {
 pub(crate) struct Records(Fields);
 
 impl Records {
-    /// Returns the next document, or `None` at the end.
+    /// The next document, or `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Result<Scanned, Foreign>>> {
         match wire::ExportRecord::read(self.0.next().await?)? {
             wire::ExportRecord::Document(document) => Ok(Some(Ok(document))),
@@ -248,7 +248,7 @@ impl Records {
 pub(crate) struct LineStream(Fields);
 
 impl LineStream {
-    /// Returns the next line, or `None` at the end.
+    /// The next line, or `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Vec<u8>>> {
         match following::LineRecord::read(self.0.next().await?)? {
             following::LineRecord::Line(line) => Ok(Some(line)),
@@ -262,7 +262,7 @@ impl LineStream {
 pub(crate) struct FindingsStream(Fields);
 
 impl FindingsStream {
-    /// Returns the next finding, or the summary at the end.
+    /// The next finding, or the summary at the end.
     pub(crate) async fn next(&mut self) -> Result<Result<Finding, Summary>> {
         match checked::CheckRecord::read(self.0.next().await?)? {
             checked::CheckRecord::Finding(finding) => Ok(Ok(finding)),
@@ -284,13 +284,13 @@ impl BackupStream {
         self.last_commit
     }
 
-    /// Returns the next pairs, or `None` at the end.
+    /// The next pairs, or `None` at the end.
     pub(crate) async fn next(&mut self) -> Result<Option<Pairs>> {
-        match backup::BackupRecord::read(self.fields.next().await?)? {
-            backup::BackupRecord::Pairs(pairs) => Ok(Some(pairs)),
-            backup::BackupRecord::End => Ok(None),
-            backup::BackupRecord::Failed(error) => Err(error),
-            backup::BackupRecord::Begin(_) => Err(wire::cut_short()),
+        match backup_records::BackupRecord::read(self.fields.next().await?)? {
+            backup_records::BackupRecord::Pairs(pairs) => Ok(Some(pairs)),
+            backup_records::BackupRecord::End => Ok(None),
+            backup_records::BackupRecord::Failed(error) => Err(error),
+            backup_records::BackupRecord::Begin(_) => Err(wire::cut_short()),
         }
     }
 }

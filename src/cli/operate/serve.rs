@@ -1,6 +1,7 @@
 //! `phyllo serve`
 
 use std::net::SocketAddr;
+use std::path::PathBuf;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::Instant;
@@ -17,7 +18,8 @@ use crate::cli::terminal::files::make_room;
 use crate::error::{Error, Result};
 use crate::limits::{CHANGE_RETENTION_OF_NEW_STORES, OPEN_TIME_MAX};
 use crate::server::{
-    Access, AccessOptions, Metrics, OpenStreams, ServeOptions, StartReport, Tls, Traces, serve,
+    Access, AccessOptions, AllowedOrigins, Metrics, OpenStreams, OperationFiles, Origin,
+    ServeOptions, StartReport, Tls, Traces, serve,
 };
 use crate::store::EmbeddedOptions;
 
@@ -45,6 +47,12 @@ pub(crate) async fn run(store: &StoreLocation, arguments: Serve) -> Done {
 }
 
 async fn serve_store(store: &StoreLocation, arguments: Serve) -> Done {
+    let origins = origins(
+        arguments.listen,
+        arguments.cors_origins,
+        arguments.cors_localhost,
+    )?;
+    let operations = operations(arguments.operations, arguments.operations_only)?;
     let access = Access::new(AccessOptions {
         token_file: arguments.token_file,
         user_tokens: arguments.user_tokens.options(),
@@ -81,7 +89,8 @@ async fn serve_store(store: &StoreLocation, arguments: Serve) -> Done {
         },
         bounds: make_room(&arguments.limits.into()),
         hosts: arguments.hosts,
-        cors_origins: arguments.cors_origins,
+        origins,
+        operations,
         batch_max: arguments.batch_max,
         introspection: !arguments.no_introspection,
         hints: !arguments.no_hints,
@@ -123,6 +132,29 @@ fn check_reach(listen: SocketAddr, access: &Access, tls: bool, insecure: bool) -
          all data: require tokens with --token-file, limit access with --rules, allow this with --insecure, or listen on \
          127.0.0.1"
     )))
+}
+
+/// The origins whose pages may send requests. All local ones are allowed on a loopback address only: on
+/// another, they are those of the machines of everybody who can reach the server.
+fn origins(listen: SocketAddr, listed: Vec<Origin>, local: bool) -> Result<AllowedOrigins> {
+    if local && !listen.ip().to_canonical().is_loopback() {
+        return Err(Error::bad_input(format!(
+            "--cors-localhost is for development and needs a loopback address, and {listen} is not \
+             one: listen on 127.0.0.1, or name each origin with --cors-origin"
+        )));
+    }
+    if local {
+        tracing::warn!(
+            "pages of every web server on this machine may send requests (--cors-localhost): for \
+             development only"
+        );
+    }
+    Ok(AllowedOrigins::new(listed, local))
+}
+
+fn operations(files: Vec<PathBuf>, only: bool) -> Result<Option<OperationFiles>> {
+    let read = (!files.is_empty()).then(|| OperationFiles::new(files, only));
+    read.transpose()
 }
 
 /// Writes the log to standard error and collects traces.

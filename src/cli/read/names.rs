@@ -31,7 +31,7 @@ fn nowhere(collection: &str, names: &[String]) -> Error {
     )
 }
 
-/// Returns the names that differ in few characters or only in case, the most similar first.
+/// The names that differ in few characters or only in case, the most similar first.
 fn nearest<'n>(collection: &str, names: &'n [String]) -> Vec<&'n str> {
     let distance_max = (collection.chars().count() / 3).max(1);
     let lower = collection.to_lowercase();

@@ -7,7 +7,7 @@ use tokio::sync::oneshot;
 
 use crate::cli::outcome::{Done, FAILED, failed};
 
-/// Returns at the first signal. A second signal ends the process at once, because the command may
+/// At the first signal. A second signal ends the process at once, because the command may
 /// be blocked on its output.
 pub(crate) async fn interrupted() {
     let (sender, receiver) = oneshot::channel();

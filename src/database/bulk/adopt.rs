@@ -142,7 +142,7 @@ impl UncountedDocuments {
         }
     }
 
-    /// Returns one batch of documents and where the next batch begins. After each document the
+    /// One batch of documents and where the next batch begins. After each document the
     /// search skips to the end of its keys, so large documents are not read in full.
     async fn find(mut self, read: &dyn Read) -> Result<(Vec<UncountedDocument>, Option<Vec<u8>>)> {
         let began = Instant::now();
@@ -181,7 +181,7 @@ impl UncountedDocument {
         }
     }
 
-    /// Returns the end of its keys.
+    /// The end of its keys.
     fn end(&self) -> Vec<u8> {
         if self.alone {
             key_after(&self.key)
@@ -190,7 +190,7 @@ impl UncountedDocument {
         }
     }
 
-    /// Returns the document key, if the catalog can hold one.
+    /// The document key, if the catalog can hold one.
     fn name(&self, collection: &str) -> Option<DocumentKey> {
         let document = DocumentKey::new(collection, self.id.clone()?).ok()?;
         // A number has several packed forms. Only the canonical form is a document of Phyllo.

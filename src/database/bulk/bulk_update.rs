@@ -34,7 +34,7 @@ pub struct Changes {
 }
 
 impl Bulk {
-    /// Returns a count of places for each update, all 0.
+    /// A count of places for each update, all 0.
     pub(crate) fn no_places(&self) -> Vec<u64> {
         match self {
             Self::Update(updates) => vec![0; updates.len()],
@@ -62,7 +62,7 @@ impl Bulk {
     }
 }
 
-/// Returns the documents of a collection that match a filter, in the order of their ids.
+/// The documents of a collection that match a filter, in the order of their ids.
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: the collection's name is empty. `TOO_LARGE`: more than [`BULK_DOCUMENTS_MAX`]

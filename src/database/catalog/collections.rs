@@ -26,7 +26,7 @@ pub(crate) fn add_to_count(transaction: &dyn Transaction, collection: &str, by: 
     Ok(())
 }
 
-/// Returns the number of documents in a collection.
+/// The number of documents in a collection.
 ///
 /// # Errors
 /// Errors of the store.
@@ -43,7 +43,7 @@ pub(crate) async fn count(read: &dyn Read, collection: &str) -> Result<i64> {
     Ok(count)
 }
 
-/// Returns the collections that hold a document or an index, in the order of their names.
+/// The collections that hold a document or an index, in the order of their names.
 ///
 /// # Errors
 /// Errors of the store.
@@ -52,7 +52,7 @@ pub async fn collections(read: &dyn Read) -> Result<Vec<Collection>> {
     Ok(found)
 }
 
-/// Returns the first of the [`collections`], and whether there are more.
+/// The first of the [`collections`], and whether there are more.
 ///
 /// # Errors
 /// Errors of the store.

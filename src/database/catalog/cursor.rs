@@ -60,7 +60,7 @@ impl Cursor {
         (self.at..end).map(|at| self.batch.get(at))
     }
 
-    /// Returns the current pair, and reads a batch if needed. Returns none after the last pair.
+    /// Returns the current pair, and reads a batch if needed. None after the last pair.
     ///
     /// # Errors
     /// Errors of the store.

@@ -13,7 +13,7 @@ use crate::limits::{
 };
 use crate::store::{RangeRead, Read, key_after};
 
-/// Returns whether a collection holds anything: a leaf (possibly stored by another program), a
+/// Whether a collection holds anything: a leaf (possibly stored by another program), a
 /// catalog entry or an index.
 ///
 /// # Errors
@@ -32,7 +32,7 @@ pub async fn is_there(read: &dyn Read, collection: &str) -> Result<bool> {
     Ok(false)
 }
 
-/// Returns the names of collections that hold a document or an index, and of collections that only
+/// The names of collections that hold a document or an index, and of collections that only
 /// other programs wrote. At most [`NAMES_LOOKED_AT_MAX`] reads look for the latter.
 ///
 /// # Errors
@@ -68,7 +68,7 @@ pub struct NearNames {
     pub similar: bool,
 }
 
-/// Returns the names of collections that are nearest to `name`. Looks at the beginning of a long
+/// The names of collections that are nearest to `name`. Looks at the beginning of a long
 /// catalog only.
 ///
 /// # Errors
@@ -126,7 +126,7 @@ fn distance(a: &str, b: &str) -> Option<usize> {
     is_similar.then_some(distance)
 }
 
-/// Returns whether anything is stored in each of these documents.
+/// Whether anything is stored in each of these documents.
 ///
 /// # Errors
 /// Errors of the store. `TOO_LARGE`: a key exceeds the limit.

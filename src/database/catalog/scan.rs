@@ -65,7 +65,7 @@ impl Scan {
         }
     }
 
-    /// Returns the next document, or none after the last. After an error about a damaged document,
+    /// The next document, or none after the last. After an error about a damaged document,
     /// the next call continues with the document after it.
     ///
     /// # Errors

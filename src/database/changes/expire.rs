@@ -73,7 +73,7 @@ struct ExpiredEntries {
     more: bool,
 }
 
-/// Returns a portion of the expired entries of a shard. `None` if there are none.
+/// A portion of the expired entries of a shard. `None` if there are none.
 async fn expired(
     read: &dyn Read,
     shard: u8,

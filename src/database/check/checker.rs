@@ -163,7 +163,7 @@ impl Check {
         }
     }
 
-    /// Returns the next finding. None at the end.
+    /// The next finding. None at the end.
     ///
     /// # Errors
     /// Errors of the store.
@@ -190,7 +190,7 @@ impl Check {
         }
     }
 
-    /// Returns the counters so far.
+    /// The counters so far.
     pub fn summary(&self) -> Summary {
         self.report.summary
     }
@@ -373,7 +373,7 @@ impl Check {
         }
     }
 
-    /// Returns the key of the first document that has a catalog entry, a version or a leaf.
+    /// The key of the first document that has a catalog entry, a version or a leaf.
     async fn next_document(&mut self) -> Result<Option<Vec<u8>>> {
         let existence = self.existence.peek().await?;
         let versions = self.versions.peek().await?;
@@ -461,7 +461,7 @@ impl Check {
     }
 }
 
-/// Returns the key of the catalog entry or version of a document if the cursor is at it. Checks its
+/// The key of the catalog entry or version of a document if the cursor is at it. Checks its
 /// value.
 pub(crate) async fn said(
     cursor: &mut Cursor,

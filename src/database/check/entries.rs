@@ -71,7 +71,7 @@ impl CheckedIndexes {
         Ok(())
     }
 
-    /// Returns the indexes of a collection. Returns none if a definition is damaged, which is a
+    /// The indexes of a collection. None if a definition is damaged, which is a
     /// finding of its own.
     pub(super) async fn of(&mut self, collection: &str) -> Result<Arc<[Index]>> {
         if self.outdated || self.collection != collection {
@@ -210,7 +210,7 @@ impl CheckedIndexes {
         Ok(())
     }
 
-    /// Compares an entry with those that its document should have. Returns none if it is one of them.
+    /// Compares an entry with those that its document should have. None if it is one of them.
     async fn compare(
         &mut self,
         document: &DocumentKey,
@@ -313,7 +313,7 @@ impl CheckedIndexes {
         }))
     }
 
-    /// Returns the entries that a document should have now, at most `hashes_max`: those of an earlier
+    /// The entries that a document should have now, at most `hashes_max`: those of an earlier
     /// snapshot, if the document is still the same.
     async fn now(
         &self,
@@ -335,7 +335,7 @@ impl CheckedIndexes {
         self.expected(document, index, hashes_max).await
     }
 
-    /// Returns the entries that a document should have, at most `hashes_max`.
+    /// The entries that a document should have, at most `hashes_max`.
     async fn expected(
         &self,
         document: &DocumentKey,
@@ -373,7 +373,7 @@ impl CheckedIndexes {
         }
     }
 
-    /// Returns the hashes of all entries that a document should have, ascending.
+    /// The hashes of all entries that a document should have, ascending.
     async fn hashes_in(
         &self,
         read: &DocumentRead,

@@ -32,7 +32,7 @@ pub(crate) enum Comparison {
 }
 
 impl Expected {
-    /// Compares the hash of an entry. Returns none if the document should have it.
+    /// Compares the hash of an entry. None if the document should have it.
     pub(crate) fn compare(&self, hash: u64) -> Option<Comparison> {
         match &self.hashes {
             None => Some(Comparison::NoDocument),
@@ -104,7 +104,7 @@ impl Hashes {
     }
 }
 
-/// Returns the memory of the hashes of a document and of its cache entry, in units of one hash.
+/// The memory of the hashes of a document and of its cache entry, in units of one hash.
 fn weight(expected: &Result<Expected>) -> usize {
     const OF_DOCUMENT: usize = 32;
     let hashes = expected.as_ref().ok().and_then(|it| it.hashes.as_ref());

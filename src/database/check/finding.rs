@@ -78,7 +78,7 @@ impl Summary {
         }
     }
 
-    /// Returns every counter with its name.
+    /// Every counter with its name.
     pub fn numbers(&self) -> [(&'static str, u64); 8] {
         [
             ("documents", self.documents),
@@ -264,7 +264,7 @@ impl fmt::Display for FindingKind {
 }
 
 impl FindingKind {
-    /// Returns the message of a finding without numbers.
+    /// The message of a finding without numbers.
     fn text(self) -> &'static str {
         match self {
             Self::UnknownKey => "a system key belongs to no key family",

@@ -58,7 +58,7 @@ impl CopyReader {
         })
     }
 
-    /// Returns the next batch. None after the last.
+    /// The next batch. None after the last.
     pub(crate) async fn next(&mut self) -> Result<Option<CopyBatch>> {
         let mut batch = CopyBatch::default();
         while !batch.is_full() {

@@ -28,7 +28,7 @@ pub async fn check_target(source: &Database, target: &Database) -> Result<()> {
     Ok(())
 }
 
-/// Returns whether the leaves of a document in the target are a prefix of those in the source.
+/// Whether the leaves of a document in the target are a prefix of those in the source.
 async fn is_of(
     source: &mut Documents,
     present: &mut Documents,

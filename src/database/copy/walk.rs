@@ -32,7 +32,7 @@ impl StoreWalk {
         })
     }
 
-    /// Returns the current pair. None after the last.
+    /// The current pair. None after the last.
     pub(crate) async fn pair(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         if self.at == self.batch.len() {
             let Some(batch) = self.read_on().await? else {
@@ -89,7 +89,7 @@ pub(crate) struct DocumentHead {
 }
 
 impl DocumentHead {
-    /// Returns whether a leaf belongs to this document.
+    /// Whether a leaf belongs to this document.
     pub(crate) fn covers(&self, key: &[u8]) -> bool {
         if self.alone {
             return key == self.key;
@@ -97,7 +97,7 @@ impl DocumentHead {
         crate::database::read::range_plan::covers(&self.key, key)
     }
 
-    /// Returns the id, if it is a versionstamp.
+    /// The id, if it is a versionstamp.
     pub(crate) fn versionstamp(&self) -> Option<[u8; 12]> {
         let (_, collection) = name_of_collection(&self.key)?;
         match Family::document_id(&self.key, collection) {
@@ -106,7 +106,7 @@ impl DocumentHead {
         }
     }
 
-    /// Returns the end of the document's keys.
+    /// The end of the document's keys.
     pub(crate) fn end(&self) -> Vec<u8> {
         if self.alone {
             return key_after(&self.key);
@@ -131,7 +131,7 @@ impl Documents {
         })
     }
 
-    /// Returns the next document that has leaves or a catalog entry. `leaves` is then at its first
+    /// The next document that has leaves or a catalog entry. `leaves` is then at its first
     /// leaf. Move past its last leaf before the next call.
     pub(crate) async fn next(&mut self) -> Result<Option<DocumentHead>> {
         let leaf = self.leaves.pair().await?.map(|(key, _)| {

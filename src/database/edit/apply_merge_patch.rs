@@ -9,14 +9,14 @@ use super::editor::Editor;
 use super::editor::argument::leaves_of;
 use super::editor::locate::no_container;
 use super::editor::location::{Location, Parent, Target, first_of};
-use crate::budget::{Budget, Share};
+use crate::budget::{Budget, Share, in_turns};
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::document::leaf::{Kind, abridged};
 use crate::document::parse_merge_patch::MergePatch;
 use crate::document::path::{Path, Place, Segment, Token};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Leaves;
-use crate::limits::LOOK_AHEAD_MAX;
+use crate::limits::{LOOK_AHEAD_MAX, PORTION_STEPS_MAX, STEPS_PER_READ};
 use crate::store::{Pairs, Read, Transaction};
 
 /// Applies a merge patch at a place. Creates the document and missing parent objects. Missing arrays
@@ -33,7 +33,8 @@ pub async fn merge(
     patch: &MergePatch,
 ) -> Result<bool> {
     let memory = budget.counted_share();
-    memory.take(patch.held())?;
+    let held = || memory.take(patch.held());
+    budget.portion(steps_to_name(patch), held).await?;
     let (mut editor, target) = match patch {
         MergePatch::Members(_) => {
             let mut ahead = Vec::new();
@@ -60,6 +61,12 @@ pub async fn merge(
     editor.finish().await
 }
 
+/// The steps to visit the members that a patch names, or more than a portion if there are many.
+fn steps_to_name(patch: &MergePatch) -> u64 {
+    let most = PORTION_STEPS_MAX / STEPS_PER_READ + 1;
+    STEPS_PER_READ * patch.named(usize::try_from(most).unwrap_or(usize::MAX)) as u64
+}
+
 /// Adds the places that a patch names, up to the limit of one read-ahead.
 fn add_members(path: &Path, patch: &MergePatch, places: &mut Vec<Path>) {
     let MergePatch::Members(members) = patch else {
@@ -76,7 +83,7 @@ fn add_members(path: &Path, patch: &MergePatch, places: &mut Vec<Path>) {
     }
 }
 
-/// Returns the leaves of the result of a patch applied to no value.
+/// The leaves of the result of a patch applied to no value.
 pub(crate) async fn alone(patch: &MergePatch, budget: &Budget) -> Result<Leaves> {
     leaves_of(&patch.alone().unwrap_or("null".into()), budget).await
 }
@@ -85,7 +92,7 @@ pub(crate) async fn alone(patch: &MergePatch, budget: &Budget) -> Result<Leaves>
 type Locations = HashMap<Place, Location>;
 
 impl Editor<'_> {
-    /// Returns the location of a member whose parent objects do not exist. Writing the member
+    /// The location of a member whose parent objects do not exist. Writing the member
     /// creates them.
     async fn make_way(&self, path: &Path) -> Result<Location> {
         let mut missing: Vec<Token> = Vec::new();
@@ -104,7 +111,7 @@ impl Editor<'_> {
         }
     }
 
-    /// Returns the location `missing` tokens below a new member. The tokens are ordered from the
+    /// The location `missing` tokens below a new member. The tokens are ordered from the
     /// last one up.
     fn inside(&self, outermost: Location, missing: &[Token]) -> Result<Location> {
         let not_there = |element: String| {
@@ -146,19 +153,25 @@ impl Editor<'_> {
 
     /// Merges into an existing value. Reads all places that the patch names in one round.
     async fn merge_at(&mut self, at: Location, patch: &MergePatch) -> Result<()> {
-        let (mut named, memory) = (Vec::new(), self.budget.counted_share());
-        self.places(&at.place, patch, &mut named, &memory)?;
-        // For an object that is merged into, the patch depends only on its existence.
-        let (merged, written): (Vec<_>, Vec<_>) = named
-            .into_iter()
-            .partition(|(_, patch)| matches!(patch, MergePatch::Members(_)));
+        let memory = self.budget.counted_share();
+        let named = || -> Result<_> {
+            let mut named = Vec::new();
+            self.places(&at.place, patch, &mut named, &memory)?;
+            // For an object that is merged into, the patch depends only on its existence.
+            let of_objects =
+                |(_, patch): &(_, &MergePatch)| matches!(patch, MergePatch::Members(_));
+            Ok(named.into_iter().partition::<Vec<_>, _>(of_objects))
+        };
+        let steps = steps_to_name(patch);
+        let (merged, written) = self.budget.portion(steps, named).await?;
         let free = self.transaction.without_conflict();
         let (merged, mut locations) = try_join(
-            values_at(free, merged),
-            values_at(self.transaction, written),
+            values_at(free, merged, self.budget),
+            values_at(self.transaction, written, self.budget),
         )
         .await?;
-        for location in merged.values() {
+        let mut objects = in_turns(merged.values());
+        while let Some(location) = objects.next().await {
             if location.first.is_empty() {
                 self.transaction
                     .add_read_conflict(&location.key, &prefix_end(&location.key));
@@ -166,7 +179,8 @@ impl Editor<'_> {
                 self.depend_on(&location.key);
             }
         }
-        locations.extend(merged);
+        let extend = || locations.extend(merged);
+        self.budget.portion(steps, extend).await;
         self.merge_object(at, patch, &locations).await
     }
 
@@ -262,7 +276,7 @@ impl Editor<'_> {
     }
 }
 
-/// Returns the error for a token that would name an element if its parent were an array.
+/// The error for a token that would name an element if its parent were an array.
 fn ambiguous(parent: &Place, token: &Token) -> Error {
     let place = format!("{parent}/{token}");
     let message = format!(
@@ -274,14 +288,14 @@ fn ambiguous(parent: &Place, token: &Token) -> Error {
     Error::invalid_path(Some(place), message)
 }
 
-/// Returns the approximate memory of a place that a patch names, in bytes: in the list of the places,
+/// The approximate memory of a place that a patch names, in bytes: in the list of the places,
 /// in its copy by key range, and as an entry of [`Locations`] with its own place.
 fn held(location: &Location) -> usize {
     let segments = location.place.0.len() * size_of::<Segment>();
     3 * size_of::<Location>() + 2 * segments + 4 * location.key.len()
 }
 
-/// Returns an existing object as the parent of new members.
+/// An existing object as the parent of new members.
 fn object(at: &Location) -> Result<Parent> {
     let (first, _) = at
         .first
@@ -297,23 +311,29 @@ fn object(at: &Location) -> Result<Parent> {
 }
 
 /// Reads the values at places of one document. The places are in key order.
-async fn values_at(read: &dyn Read, named: Vec<(Location, &MergePatch)>) -> Result<Locations> {
-    let ends: Vec<_> = named
-        .iter()
-        .map(|(location, _)| prefix_end(&location.key))
-        .collect();
-    let ranges: Vec<_> = named
-        .iter()
-        .zip(&ends)
-        .map(|((location, _), end)| first_of(&location.key, end))
-        .collect();
+async fn values_at(
+    read: &dyn Read,
+    named: Vec<(Location, &MergePatch)>,
+    budget: &Budget,
+) -> Result<Locations> {
+    let steps = STEPS_PER_READ * named.len() as u64;
+    let ends = || named.iter().map(|(location, _)| prefix_end(&location.key));
+    let ends: Vec<_> = budget.portion(steps, || ends().collect()).await;
+    let ranges = || {
+        let bounds = named.iter().zip(&ends);
+        bounds.map(|((location, _), end)| first_of(&location.key, end))
+    };
+    let ranges: Vec<_> = budget.portion(steps, || ranges().collect()).await;
     let found = read.ranges(&ranges).await;
-    named
-        .into_iter()
-        .zip(found.into_batches())
-        .map(|((location, _), first)| {
-            let first = first?.pairs;
-            Ok((location.place.clone(), Location { first, ..location }))
-        })
-        .collect()
+    let located = || -> Result<Locations> {
+        named
+            .into_iter()
+            .zip(found.into_batches())
+            .map(|((location, _), first)| {
+                let first = first?.pairs;
+                Ok((location.place.clone(), Location { first, ..location }))
+            })
+            .collect()
+    };
+    budget.portion(steps, located).await
 }

@@ -36,7 +36,7 @@ pub async fn increment(
     editor.finish().await
 }
 
-/// Returns the number at a location.
+/// The number at a location.
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: the value is not a number.

@@ -37,19 +37,21 @@ pub(crate) mod write_document;
 
 use std::sync::Arc;
 
+use futures::future::try_join;
+
 pub use apply_merge_patch::merge;
 use editor::location::Target;
-use editor::{Editor, Put};
+use editor::{Editor, Put, depend_on_value};
 pub use increment::increment;
 pub use patch::patch;
 
-use super::document_key::DocumentKey;
+use super::document_key::{DocumentKey, prefix_end};
 use super::read::load::version;
 use crate::budget::Budget;
-use crate::document::path::{Path, Token};
+use crate::document::path::{Path, Place, Token};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, Leaves, Version};
-use crate::store::{Transaction, key_after};
+use crate::store::{RangeRead, Transaction, key_after};
 
 /// Stores a document, or a part of one, at `path` and replaces any value there. Returns whether the
 /// document changed.
@@ -142,7 +144,7 @@ fn is_dash(path: &Path) -> bool {
     matches!(path.tokens().last(), Some(Token::Dash))
 }
 
-/// Returns the commit that last changed a document. The read causes no conflict; call
+/// The commit that last changed a document. The read causes no conflict; call
 /// [`depend_on_version`] to depend on the version.
 ///
 /// # Errors
@@ -152,6 +154,28 @@ pub async fn version_before(
     document: &DocumentKey,
 ) -> Result<Option<Version>> {
     version(transaction.without_conflict(), document).await
+}
+
+/// Returns whether a document exists. The transaction conflicts with others that store, replace or remove
+/// the whole document.
+///
+/// # Errors
+/// `TOO_LARGE`: a key of the document exceeds the limit. Errors of the store.
+pub async fn exists(transaction: &dyn Transaction, document: &DocumentKey) -> Result<bool> {
+    let existence = Family::Existence(&document.collection, &document.id).key()?;
+    let key = document.place(&Place::default())?;
+    let end = prefix_end(&key);
+    let first = RangeRead::new(&key, &end).at_most(1);
+    let (_, first) = try_join(
+        transaction.get(&existence),
+        transaction.without_conflict().range(first),
+    )
+    .await?;
+    let exists = !first.pairs.is_empty();
+    if exists {
+        depend_on_value(transaction, &key);
+    }
+    Ok(exists)
 }
 
 /// Makes the transaction conflict with every other change of a document.

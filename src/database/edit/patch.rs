@@ -51,7 +51,7 @@ pub async fn patch(
     editor.finish().await
 }
 
-/// Returns the paths that the next operations name, joined with `base`, for one read-ahead.
+/// The paths that the next operations name, joined with `base`, for one read-ahead.
 fn next_paths(base: &Path, operations: &[PatchOperation]) -> Vec<Path> {
     let next = operations.iter().take(LOOK_AHEAD_MAX);
     let named = next.flat_map(|operation| [operation.from(), Some(operation.path())]);
@@ -151,7 +151,7 @@ impl Editor<'_> {
         }
     }
 
-    /// Returns the existing value at which an operation starts.
+    /// The existing value at which an operation starts.
     async fn present(&self, base: &Path, path: &Path) -> Result<Location> {
         let path = base.join(path);
         match self.locate(&path).await? {

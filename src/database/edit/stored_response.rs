@@ -34,7 +34,7 @@ pub struct StoredResponse {
 /// Versionstamp, digest, expiry in seconds since 1970, length of the response in bytes.
 type ResponseHead<'h> = (Versionstamp, Bytes<'h>, i64, i64);
 
-/// Returns the stored response of an operation that took effect within [`KEPT_ANSWER_TIME`].
+/// The stored response of an operation that took effect within [`KEPT_ANSWER_TIME`].
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: a different operation was sent with this key. Errors of the store.

@@ -19,7 +19,7 @@ use super::apply_merge_patch::alone;
 use super::editor::Editor;
 use super::editor::location::{Location, Target, location_at};
 use super::increment::number_at;
-use crate::budget::{Budget, Reservation, Steps};
+use crate::budget::{Budget, Reservation, Steps, in_turns};
 use crate::database::document_key::{DocumentKey, below};
 use crate::database::read::load::load;
 use crate::database::read::range_plan::Extent;
@@ -154,7 +154,7 @@ impl UpdateOperation {
         !matches!(self, Self::Unset | Self::Remove(_))
     }
 
-    /// Returns what the operation stores at a place without a value, if it creates one.
+    /// What the operation stores at a place without a value, if it creates one.
     async fn alone(&self, budget: &Budget) -> Result<Option<Cow<'_, Leaves>>> {
         Ok(match self {
             Self::Set(leaves) | Self::Append(leaves) => Some(Cow::Borrowed(leaves)),
@@ -347,7 +347,8 @@ impl Editor<'_> {
         // The removal of elements renumbers the places below an array. Therefore the deepest places
         // come first, and the elements of one array are removed together.
         let mut by_parent: BTreeMap<(Reverse<usize>, Vec<Segment>), Vec<Segment>> = BTreeMap::new();
-        for Place(mut segments) in places {
+        let mut places = in_turns(places);
+        while let Some(Place(mut segments)) = places.next().await {
             let last = segments.pop();
             let last = last.ok_or_else(|| Error::internal("`unset` selects the document"))?;
             let parent = (Reverse(segments.len()), segments);
@@ -387,7 +388,7 @@ impl Editor<'_> {
         Ok(())
     }
 
-    /// Returns the place that a singular query leads to. `None` if a value on the way does not
+    /// The place that a singular query leads to. `None` if a value on the way does not
     /// exist.
     async fn singular_place(&self, query: &Query) -> Result<Option<Place>> {
         if let Some(place) = query.place() {
@@ -406,7 +407,7 @@ impl Editor<'_> {
         self.budget.compute(find).await
     }
 
-    /// Returns the places that a query selects, without those inside another one.
+    /// The places that a query selects, without those inside another one.
     async fn selected(&self, query: &Query) -> Result<Vec<Place>> {
         let memory = self.budget.reserve();
         let read = |reads: PartReads| -> BoxFuture<'_, _> {

@@ -206,7 +206,7 @@ impl Builder {
         true
     }
 
-    /// Returns the first pending index that no other builder holds.
+    /// The first pending index that no other builder holds.
     async fn next_task(&self) -> Result<Option<Task>> {
         // The unknown format was logged once; do not log it at each poll.
         if !self.database.knows_format() {
@@ -280,7 +280,7 @@ impl Builder {
 }
 
 impl Task {
-    /// Returns the definition of the index if it is still pending.
+    /// The definition of the index if it is still pending.
     async fn index(&self, transaction: &dyn Transaction) -> Result<Option<Index>> {
         let index = index_named(transaction, &self.collection, &self.name).await?;
         Ok(index.filter(|index| index.number == self.number && index.state == State::Building))
@@ -359,7 +359,7 @@ impl Task {
         })
     }
 
-    /// Returns the next documents of the catalog, each with the position after it. Read without
+    /// The next documents of the catalog, each with the position after it. Read without
     /// conflict: a transaction that enters a document also sets its entries.
     async fn documents(
         &self,
@@ -405,7 +405,7 @@ impl BuildProgress {
         ))
     }
 
-    /// Returns whether `owner` may build. A lease that expires later than any lease granted now is
+    /// Whether `owner` may build. A lease that expires later than any lease granted now is
     /// ignored: the clock of its holder, or this one, was set back.
     fn may_go_on(&self, owner: &[u8], exclusive: bool) -> bool {
         let now = now();
@@ -414,7 +414,7 @@ impl BuildProgress {
     }
 }
 
-/// Returns whether a batch with fewer documents may avoid the error. A batch that may have been
+/// Whether a batch with fewer documents may avoid the error. A batch that may have been
 /// committed can be repeated: its transaction reads how far the build is.
 fn is_about_size(error: &Error) -> bool {
     matches!(

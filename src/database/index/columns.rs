@@ -89,7 +89,7 @@ impl<'i> ColumnMatcher<'i> {
         ended
     }
 
-    /// Returns the last value, if there is one.
+    /// The last value, if there is one.
     pub(crate) fn finish(&mut self) -> Option<ColumnValue> {
         self.value.finish().transpose()
     }
@@ -128,7 +128,7 @@ impl<'i> ColumnRange<'i> {
         }
     }
 
-    /// Returns the number of pairs to read at first.
+    /// The number of pairs to read at first.
     fn first_pairs(&self) -> usize {
         match self.path {
             None => 1,
@@ -148,7 +148,7 @@ impl<'i> ColumnRange<'i> {
     }
 }
 
-/// Returns the key of the place of each column in a document. None if the key exceeds the limit,
+/// The key of the place of each column in a document. None if the key exceeds the limit,
 /// because nothing can be stored there.
 ///
 /// # Errors
@@ -163,7 +163,7 @@ pub(crate) fn places(document: &DocumentKey, paths: &[IndexPath]) -> Result<Vec<
 }
 
 /// Extends a key range to whole children of a place, and clips it to the keys at and below the
-/// place. Returns none if the result is empty.
+/// place. None if the result is empty.
 pub(crate) fn whole_children(place: &[u8], begin: &[u8], end: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let past = prefix_end(place);
     let begin = match begin.strip_prefix(place) {
@@ -185,7 +185,7 @@ pub(crate) fn whole_children(place: &[u8], begin: &[u8], end: &[u8]) -> Option<(
     (begin < end).then_some((begin, end))
 }
 
-/// Returns the packed step to the child that contains a key, relative to the container.
+/// The packed step to the child that contains a key, relative to the container.
 fn child(relative: &[u8]) -> Option<&[u8]> {
     match step(relative)? {
         (KeyStep::Key(_) | KeyStep::Index(_), bytes) => Some(&relative[..bytes]),
@@ -265,38 +265,38 @@ pub(crate) async fn streams<'r>(
 }
 
 impl ColumnStream<'_> {
-    /// Returns the number of pairs left, if all of them are read. None if the store may have more.
+    /// The number of pairs left, if all of them are read. None if the store may have more.
     pub(crate) fn pairs_if_whole(&self) -> Option<usize> {
         self.rest.is_none().then_some(self.left.len())
     }
 
-    /// Returns the bytes of keys and values that were read and not yet consumed.
+    /// The bytes of keys and values that were read and not yet consumed.
     pub(crate) fn read_bytes(&self) -> usize {
         self.pairs.bytes_of(&self.left)
     }
 
-    /// Returns the bytes of keys and values consumed so far.
+    /// The bytes of keys and values consumed so far.
     pub(crate) fn taken_bytes(&self) -> usize {
         self.taken_bytes
     }
 
-    /// Returns the bytes consumed so far of the current child, or of the only value.
+    /// The bytes consumed so far of the current child, or of the only value.
     pub(crate) fn value_bytes(&self) -> usize {
         self.taken_bytes - self.child_at
     }
 
-    /// Returns the number of children begun.
+    /// The number of children begun.
     pub(crate) fn children(&self) -> u64 {
         self.column.children
     }
 
-    /// Returns the key at which another stream can resume: that of the current child. The values of
+    /// The key at which another stream can resume: that of the current child. The values of
     /// all earlier children have been returned. None at the end of the stream.
     pub(crate) fn position(&self) -> Option<Vec<u8>> {
         (!self.ended).then(|| [&self.place[..], &self.column.child].concat())
     }
 
-    /// Returns the next values, from about `pairs_max` pairs at most. None after the last.
+    /// The next values, from about `pairs_max` pairs at most. None after the last.
     ///
     /// # Errors
     /// Errors of the store. [`ErrorKind::Exhausted`].
@@ -327,7 +327,7 @@ impl ColumnStream<'_> {
         Ok(Some(values))
     }
 
-    /// Returns the value at the place, as far as a filter of an index distinguishes values. None if
+    /// The value at the place, as far as a filter of an index distinguishes values. None if
     /// there is none.
     ///
     /// # Errors
@@ -374,7 +374,7 @@ impl ColumnStream<'_> {
         Ok(true)
     }
 
-    /// Returns the next portion of values.
+    /// The next portion of values.
     ///
     /// # Errors
     /// As [`ColumnStream::next`].

@@ -48,7 +48,7 @@ pub enum State {
 }
 
 impl Index {
-    /// Returns whether writes to documents maintain the entries.
+    /// Whether writes to documents maintain the entries.
     pub fn is_kept(&self) -> bool {
         self.state != State::Failed
     }
@@ -192,22 +192,22 @@ impl IndexPath {
         }
     }
 
-    /// Returns the JSONPath as the client wrote it.
+    /// The JSONPath as the client wrote it.
     pub fn text(&self) -> &str {
         &self.text
     }
 
-    /// Returns the steps.
+    /// The steps.
     pub fn steps(&self) -> &[SimpleStep] {
         &self.steps
     }
 
-    /// Returns whether the path can select several values, that is, contains a `[*]`.
+    /// Whether the path can select several values, that is, contains a `[*]`.
     pub fn is_multiple(&self) -> bool {
         self.behind_each.is_some()
     }
 
-    /// Returns whether the values are the names of the members of an object.
+    /// Whether the values are the names of the members of an object.
     pub fn is_of_names(&self) -> bool {
         self.steps.last() == Some(&SimpleStep::EachName)
     }
@@ -242,12 +242,12 @@ impl IndexPath {
     }
 }
 
-/// Returns whether a pair of the catalog is a valid index definition.
+/// Whether a pair of the catalog is a valid index definition.
 pub(crate) fn is_definition(key: &[u8], value: &[u8]) -> bool {
     Family::index_name(key).is_some_and(|name| Index::decode(name, value).is_some())
 }
 
-/// Returns the indexes of a collection, in the order of their names.
+/// The indexes of a collection, in the order of their names.
 ///
 /// # Errors
 /// `INTERNAL`: a definition is damaged. Errors of the store.
@@ -265,7 +265,7 @@ pub async fn indexes(read: &dyn Read, collection: &str) -> Result<Vec<Index>> {
     Ok(found)
 }
 
-/// Returns the index of a collection with this name.
+/// The index of a collection with this name.
 ///
 /// # Errors
 /// As [`indexes`].

@@ -31,7 +31,7 @@ pub(crate) struct Row {
 
 impl Row {
     /// Creates the row of an index from the values of its columns. The value of the column with
-    /// `[*]` is ignored. Returns none if the document has no entry.
+    /// `[*]` is ignored. None if the document has no entry.
     ///
     /// # Errors
     /// `KEY_TOO_LONG`: a value does not fit into an entry.
@@ -68,24 +68,24 @@ impl Row {
         Ok(Some(Self { left, right, forms }))
     }
 
-    /// Returns the value of the entries.
+    /// The value of the entries.
     pub(crate) fn forms(&self) -> &[u8] {
         &self.forms
     }
 
-    /// Returns the packed values of the entry with `value` in the column with `[*]`.
+    /// The packed values of the entry with `value` in the column with `[*]`.
     pub(crate) fn packed(&self, value: &[u8]) -> Vec<u8> {
         [&self.left[..], value, &self.right].concat()
     }
 
-    /// Returns the length of [`Row::packed`] without the value.
+    /// The length of [`Row::packed`] without the value.
     pub(crate) fn bytes(&self) -> usize {
         self.left.len() + self.right.len()
     }
 }
 
 impl Index {
-    /// Returns the number of the column with `[*]`.
+    /// The number of the column with `[*]`.
     pub(crate) fn multiple(&self) -> Option<usize> {
         self.on.iter().position(IndexPath::is_multiple)
     }
@@ -95,12 +95,12 @@ impl Index {
         self.exact && self.multiple().is_none()
     }
 
-    /// Returns whether the values of the column with `[*]` are names of members.
+    /// Whether the values of the column with `[*]` are names of members.
     pub(crate) fn is_of_names(&self) -> bool {
         self.on.iter().any(IndexPath::is_of_names)
     }
 
-    /// Returns whether a document in which `[*]` selects nothing has an entry with a missing value.
+    /// Whether a document in which `[*]` selects nothing has an entry with a missing value.
     /// False if the column with `[*]` is the first column: then the document has no entry.
     pub(crate) fn has_missing(&self) -> bool {
         self.multiple().is_some_and(|multiple| multiple > 0)
@@ -130,7 +130,7 @@ pub(crate) fn insert(values: &mut Values, value: &[u8], reserved: &Reservation) 
     Ok(())
 }
 
-/// Returns the entries of a document given by its leaves.
+/// The entries of a document given by its leaves.
 ///
 /// # Errors
 /// `KEY_TOO_LONG`: a value does not fit into an entry.
@@ -197,7 +197,7 @@ pub(crate) fn complete(index: &Index, values: &mut Values) {
     }
 }
 
-/// Returns whether a stored document passes the filter of an index, from a stream for each of its
+/// Whether a stored document passes the filter of an index, from a stream for each of its
 /// places that can exist.
 ///
 /// # Errors
@@ -217,7 +217,7 @@ pub(crate) async fn passes(
     filter.holds(&found, budget).await
 }
 
-/// Returns the value of a column without `[*]`.
+/// The value of a column without `[*]`.
 ///
 /// # Errors
 /// `TOO_LARGE`: the keys and values of the column exceed `bytes_max` bytes. As
@@ -304,7 +304,7 @@ pub(crate) async fn entry_streams<'r>(
     Ok(found)
 }
 
-/// Returns the ranges of the columns of an index in a document, in column order, and then those that
+/// The ranges of the columns of an index in a document, in column order, and then those that
 /// its filter reads. Omits places that exceed the key limit.
 ///
 /// # Errors
@@ -408,28 +408,28 @@ impl<'r> EntryStream<'r> {
         })
     }
 
-    /// Returns the values common to all entries. None if there is no entry.
+    /// The values common to all entries. None if there is no entry.
     pub(crate) fn row(&self) -> Option<&Row> {
         self.row.as_ref()
     }
 
-    /// Returns the value of the entries.
+    /// The value of the entries.
     pub(crate) fn forms(&self) -> &[u8] {
         self.row.as_ref().map_or(&[], |row| &row.forms)
     }
 
-    /// Returns whether a value so far was skipped because it does not fit into an entry.
+    /// Whether a value so far was skipped because it does not fit into an entry.
     pub(crate) fn skipped(&self) -> bool {
         self.skipped
     }
 
-    /// Returns the stream and the path of the column with `[*]`.
+    /// The stream and the path of the column with `[*]`.
     pub(crate) fn column(&self) -> Option<(&ColumnStream<'r>, &'r IndexPath)> {
         let at = self.index.multiple()?;
         Some((self.stream.as_ref()?, &self.index.on[at]))
     }
 
-    /// Returns the number of children begun in the column with `[*]`.
+    /// The number of children begun in the column with `[*]`.
     pub(crate) fn children(&self) -> u64 {
         self.stream.as_ref().map_or(0, ColumnStream::children)
     }
@@ -440,7 +440,7 @@ impl<'r> EntryStream<'r> {
         self.any = true;
     }
 
-    /// Returns the next values of the column with `[*]`, from about `pairs_max` pairs at most. None
+    /// The next values of the column with `[*]`, from about `pairs_max` pairs at most. None
     /// after the last. Yields one empty value if the index has no `[*]`, and the missing value if
     /// `[*]` selects nothing.
     ///
@@ -483,7 +483,7 @@ impl<'r> EntryStream<'r> {
         Ok(Some(fit))
     }
 
-    /// Returns the packed values of the next entries.
+    /// The packed values of the next entries.
     ///
     /// # Errors
     /// As [`entry_streams`].
@@ -498,7 +498,7 @@ impl<'r> EntryStream<'r> {
         }))
     }
 
-    /// Returns all values, without duplicates.
+    /// All values, without duplicates.
     ///
     /// # Errors
     /// As [`entry_streams`].

@@ -61,7 +61,7 @@ impl FilterValueReader {
         }
     }
 
-    /// Returns the value. None if there is none, or it is malformed.
+    /// The value. None if there is none, or it is malformed.
     pub(crate) fn finish(self) -> Option<Tree> {
         match self.read {
             ReadValue::Nothing => None,

@@ -9,7 +9,7 @@ impl KeyRanges {
         self.0.iter()
     }
 
-    /// Returns the parts of `begin..end` that no range covers, ascending.
+    /// The parts of `begin..end` that no range covers, ascending.
     pub(crate) fn gaps(&self, begin: &[u8], end: &[u8]) -> Vec<(Vec<u8>, Vec<u8>)> {
         let mut gaps = Vec::new();
         let mut at = begin;

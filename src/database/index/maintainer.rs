@@ -62,7 +62,7 @@ struct Singles {
 }
 
 impl Singles {
-    /// Returns the values common to all entries. None if there is no entry.
+    /// The values common to all entries. None if there is no entry.
     ///
     /// # Errors
     /// `KEY_TOO_LONG`: a value does not fit into an entry.
@@ -284,7 +284,7 @@ impl<'t> IndexMaintainer<'t> {
         Ok(())
     }
 
-    /// Returns the values that no child holds any more, and the new values.
+    /// The values that no child holds any more, and the new values.
     async fn changes(
         &self,
         kept: &MaintainedIndex,
@@ -395,14 +395,14 @@ struct ColumnChanges {
 }
 
 impl Touched {
-    /// Returns the values common to all entries before the change. None if there was no entry.
+    /// The values common to all entries before the change. None if there was no entry.
     fn row(&self, index: &Index) -> Option<Row> {
         self.singles.row(index).ok().flatten()
     }
 }
 
 impl MaintainedIndex {
-    /// Returns what to read before a range of keys is written. None if the index does not depend on
+    /// What to read before a range of keys is written. None if the index does not depend on
     /// the range, or everything in it was touched before.
     fn touch(&self, kept: usize, begin: &[u8], end: &[u8]) -> Option<Touch> {
         let multiple = self.multiple();
@@ -433,13 +433,13 @@ impl MaintainedIndex {
         })
     }
 
-    /// Returns the number and the place of the column with `[*]`.
+    /// The number and the place of the column with `[*]`.
     fn multiple(&self) -> Option<(usize, &[u8])> {
         let at = self.index.multiple()?;
         Some((at, self.places[at].as_deref()?))
     }
 
-    /// Returns the columns without `[*]`, and what the filter reads.
+    /// The columns without `[*]`, and what the filter reads.
     fn singles(&self) -> impl Iterator<Item = ColumnRange<'_>> {
         let columns = self.index.on.iter().zip(&self.places);
         let singles = columns.filter(|(path, _)| !path.is_multiple());
@@ -460,7 +460,7 @@ impl MaintainedIndex {
         })
     }
 
-    /// Returns what all entries depend on, from the streams of [`MaintainedIndex::singles`].
+    /// What all entries depend on, from the streams of [`MaintainedIndex::singles`].
     async fn read_singles<'r>(
         &self,
         streams: &mut (impl Iterator<Item = ColumnStream<'r>> + Send),
@@ -488,7 +488,7 @@ impl MaintainedIndex {
         Ok(Singles { pass, values })
     }
 
-    /// Returns the values in streams of the column with `[*]`. Returns the single empty value if
+    /// The values in streams of the column with `[*]`. Returns the single empty value if
     /// the index has no such column.
     async fn read<'r>(
         &self,
@@ -519,7 +519,7 @@ impl MaintainedIndex {
     }
 }
 
-/// Returns the missing value, which marks an entry of a document in which `[*]` selects nothing.
+/// The missing value, which marks an entry of a document in which `[*]` selects nothing.
 /// None if the index has no such entries.
 pub(crate) fn missing(index: &Index) -> Option<Vec<u8>> {
     let missing = || IndexValue::missing().bytes().to_vec();

@@ -69,17 +69,17 @@ impl IndexFilter {
         Self::new(Filter::from_json(json)?)
     }
 
-    /// Returns the filter as JSON, in the notation of the schema's `DocumentFilter`.
+    /// The filter as JSON, in the notation of the schema's `DocumentFilter`.
     pub fn json(&self) -> &str {
         &self.json
     }
 
-    /// Returns the filter.
+    /// The filter.
     pub fn filter(&self) -> &Filter {
         &self.filter
     }
 
-    /// Returns the key of each place that the filter reads in a document. None if the key exceeds
+    /// The key of each place that the filter reads in a document. None if the key exceeds
     /// the limit, because nothing can be stored there.
     ///
     /// # Errors
@@ -93,7 +93,7 @@ impl IndexFilter {
         places.collect()
     }
 
-    /// Returns whether a document given by its leaves passes.
+    /// Whether a document given by its leaves passes.
     ///
     /// # Errors
     /// [`ErrorKind::Exhausted`].
@@ -112,7 +112,7 @@ impl IndexFilter {
         self.holds(&found, budget).await
     }
 
-    /// Returns whether a document with these values at the places of the filter passes.
+    /// Whether a document with these values at the places of the filter passes.
     ///
     /// # Errors
     /// [`ErrorKind::Exhausted`].

@@ -114,7 +114,7 @@ impl Database {
         self.is_new
     }
 
-    /// Returns whether a store holds a database.
+    /// Whether a store holds a database.
     ///
     /// # Errors
     /// As [`Database::open`].
@@ -127,7 +127,7 @@ impl Database {
         &self.store
     }
 
-    /// Returns the same database with the operations on its store counted in `operations`.
+    /// The same database with the operations on its store counted in `operations`.
     #[must_use]
     pub fn observed(&self, operations: Arc<Operations>) -> Self {
         Self {
@@ -157,7 +157,7 @@ impl Database {
         self.store.ready().await
     }
 
-    /// Returns whether the format was known when it was last read. Costs no read.
+    /// Whether the format was known when it was last read. Costs no read.
     pub(crate) fn knows_format(&self) -> bool {
         self.format.check().is_ok()
     }
@@ -272,7 +272,7 @@ impl Database {
         }
     }
 
-    /// Returns a snapshot to read from.
+    /// A snapshot to read from.
     ///
     /// # Errors
     /// `UNAVAILABLE`, `TIMEOUT`.
@@ -281,7 +281,7 @@ impl Database {
         self.store.snapshot().await
     }
 
-    /// Returns a snapshot that is taken at its first read at the latest, which saves one round
+    /// A snapshot that is taken at its first read at the latest, which saves one round
     /// trip.
     ///
     /// # Errors

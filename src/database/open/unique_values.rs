@@ -159,7 +159,7 @@ impl UniqueIndex {
         self.key.parse(entry, self.paths.len()).map(|(_, id)| id)
     }
 
-    /// Returns the violation if several entries have the same values, of which `written` was written
+    /// The violation if several entries have the same values, of which `written` was written
     /// last.
     fn violation<'e>(
         &self,

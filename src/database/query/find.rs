@@ -10,7 +10,7 @@ use crate::error::Result;
 use crate::limits::SORTED_IDS_MAX;
 
 impl Search<'_> {
-    /// Returns a page in the order of ids.
+    /// A page in the order of ids.
     pub(crate) async fn by_id(&self, order: &Order, page: &Page) -> Result<DocumentPage> {
         let indexes = self.indexes(false).await?;
         let plan = self.plan(&indexes).await?;

@@ -63,7 +63,7 @@ pub(crate) fn past_bound(
     Error::too_complex(limit, message).with_remedy(remedy)
 }
 
-/// Returns the mutation that creates an index for the filter of a query that no index serves. None
+/// The mutation that creates an index for the filter of a query that no index serves. None
 /// if no index can serve it, or if the collection has few documents, so that no index is needed.
 ///
 /// # Errors
@@ -92,8 +92,8 @@ pub async fn missing_index(
     let plan = search.plan(&indexes).await?;
     let missing = |steps: &Steps<'_>| {
         let is_ordered = !select.order.is_by_id();
-        let is_served =
-            !plan.ways.is_empty() || is_ordered && plan.track(&select.order, steps).is_some();
+        let is_served = !plan.access_paths.is_empty()
+            || is_ordered && plan.ordered_scan(&select.order, steps).is_some();
         if is_served {
             return Ok(None);
         }
@@ -123,7 +123,7 @@ fn mutation(creation: &str) -> String {
     format!("mutation {{ {creation} {{ name state }} }}")
 }
 
-/// Returns the index that is on these paths and has the documents of the query.
+/// The index that is on these paths and has the documents of the query.
 fn same_index<'i>(
     plan: &QueryPlan<'_>,
     paths: &[Query],
@@ -139,7 +139,7 @@ fn same_index<'i>(
     })
 }
 
-/// Returns what to do, and the mutation that does it.
+/// What to do, and the mutation that does it.
 fn advice(
     search: &Search<'_>,
     plan: &QueryPlan<'_>,
@@ -186,7 +186,7 @@ fn advice(
     )
 }
 
-/// Returns whether an index on these paths serves a query alone: no document would be examined, and
+/// Whether an index on these paths serves a query alone: no document would be examined, and
 /// no entries sorted or left out.
 fn serves(search: &Search<'_>, goal: Goal<'_>, paths: &[Query], steps: &Steps<'_>) -> bool {
     let on = paths.iter().map(|path| IndexPath::parse(path.text()));
@@ -212,20 +212,21 @@ fn serves(search: &Search<'_>, goal: Goal<'_>, paths: &[Query], steps: &Steps<'_
     };
     let all = plan.conjuncts.len();
     if order.is_by_id() {
-        let mut ways = plan.ways.iter();
-        return ways.any(|way| way.covers.len() == all && way.access.is_sorted());
+        let mut access_paths = plan.access_paths.iter();
+        return access_paths
+            .any(|access_path| access_path.covers.len() == all && access_path.access.is_sorted());
     }
-    let track = plan.track(order, steps);
-    track.is_some_and(|track| {
-        track.covers.len() == all
-            && track.unordered() == 0
-            && track.ordered() <= 1
-            && !track.is_multiple()
+    let scan = plan.ordered_scan(order, steps);
+    scan.is_some_and(|scan| {
+        scan.covers.len() == all
+            && scan.unordered() == 0
+            && scan.ordered() <= 1
+            && !scan.is_multiple()
             && search.keys.is_all()
     })
 }
 
-/// Returns the paths of a useful index: first the paths compared for equality, then the paths of the
+/// The paths of a useful index: first the paths compared for equality, then the paths of the
 /// order; without an order, the path of a range test.
 fn paths(conjuncts: &[Filter], order: &Order, ready: &[Index], steps: &Steps<'_>) -> Vec<Query> {
     let (equal, ranges) = tested_paths(conjuncts, steps);
@@ -247,7 +248,7 @@ fn paths(conjuncts: &[Filter], order: &Order, ready: &[Index], steps: &Steps<'_>
     let unserved = alternatives.into_iter().flatten();
     let mut unserved = unserved.filter(|part| {
         let plan = QueryPlan::new(part, ready, steps);
-        plan.is_ok_and(|plan| plan.ways.is_empty())
+        plan.is_ok_and(|plan| plan.access_paths.is_empty())
     });
     unserved.next().map_or_else(Vec::new, |part| {
         let mut conjuncts = Vec::new();
@@ -256,7 +257,7 @@ fn paths(conjuncts: &[Filter], order: &Order, ready: &[Index], steps: &Steps<'_>
     })
 }
 
-/// Returns the paths compared for equality, and those with a range test.
+/// The paths compared for equality, and those with a range test.
 fn tested_paths<'f>(
     conjuncts: &'f [Filter],
     steps: &Steps<'_>,
@@ -277,7 +278,7 @@ fn tested_paths<'f>(
     (equal, ranges)
 }
 
-/// Returns the paths of an index that covers an aggregate: the paths compared for equality, those
+/// The paths of an index that covers an aggregate: the paths compared for equality, those
 /// with a range test, those to group by, then those to aggregate. If no index can have all of them,
 /// returns the paths of an index for the filter.
 fn paths_of_groups(
@@ -297,7 +298,7 @@ fn paths_of_groups(
     }
 }
 
-/// Returns the paths compared for equality, as far as the paths of the order fit after them.
+/// The paths compared for equality, as far as the paths of the order fit after them.
 fn behind_equal<'q>(equal: &[&'q Query], by: &[&'q Query]) -> Vec<&'q Query> {
     let mut paths = Vec::new();
     for path in equal {
@@ -316,7 +317,7 @@ fn behind_equal<'q>(equal: &[&'q Query], by: &[&'q Query]) -> Vec<&'q Query> {
     distinct(&paths, by).unwrap_or(paths)
 }
 
-/// Returns the paths of an index extended by `more`. None if no index can be on them.
+/// The paths of an index extended by `more`. None if no index can be on them.
 fn distinct<'q>(paths: &[&'q Query], more: &[&'q Query]) -> Option<Vec<&'q Query>> {
     let mut all = paths.to_vec();
     for path in more {

@@ -45,7 +45,7 @@ pub(crate) trait Projection: Sync {
     ) -> Result<Option<Self::Output>>;
 }
 
-/// Returns the value at a place.
+/// The value at a place.
 pub(crate) type StoredValues<'f, 't> = dyn Fn(&[Segment]) -> FilterValue<'t> + 'f;
 
 /// Evaluates candidate documents, many in one round of reads.
@@ -107,7 +107,7 @@ impl<'q, P: Projection> Matcher<'q, P> {
         }
     }
 
-    /// Returns whether the result does not depend on the documents.
+    /// Whether the result does not depend on the documents.
     pub(crate) fn is_needless(&self) -> bool {
         self.needs.is_empty() && self.filter.is_empty()
     }
@@ -151,7 +151,7 @@ impl<'q, P: Projection> Matcher<'q, P> {
         }
     }
 
-    /// Evaluates some documents. Returns the results and the number of bytes read. Returns none if
+    /// Evaluates some documents. Returns the results and the number of bytes read. None if
     /// the documents together exceed the memory limit. A single document may be as large as a
     /// request may read.
     async fn look_at(&self, ids: &[DocumentId]) -> Result<Option<(Vec<Option<P::Output>>, usize)>> {
@@ -266,7 +266,7 @@ impl Projection for Option<&Order> {
 }
 
 impl OrderBy {
-    /// Returns the ordering value of a document: the least or the greatest selected value. None if
+    /// The ordering value of a document: the least or the greatest selected value. None if
     /// nothing is selected.
     fn value_of(&self, below_prefix: &Tree, steps: &Steps<'_>) -> Result<Option<IndexValue>> {
         let mut best: Option<IndexValue> = None;
@@ -297,7 +297,7 @@ pub(crate) fn unpacked(path: &Query) -> Error {
     ))
 }
 
-/// Returns the read for a need. None if the place exceeds the key limit, because nothing can be
+/// The read for a need. None if the place exceeds the key limit, because nothing can be
 /// stored there.
 fn request(document: &Arc<DocumentKey>, need: &Need) -> Option<ReadRequest> {
     let place = Place(need.place.clone());

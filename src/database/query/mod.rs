@@ -26,6 +26,7 @@ pub use aggregate::{
 pub use entries::held::HeldEntry;
 pub use index_hint::missing_index;
 pub use key_set::{KeySet, KeyTests, check_listed};
+use matcher::Matcher;
 pub use page::{DocumentPage, Order, OrderBy, Page, PageRow, Position, Select, Total, UsedIndexes};
 pub use portion::{Portion, portion};
 use search::Search;
@@ -37,7 +38,7 @@ use crate::document::id::DocumentId;
 use crate::error::{Error, Limit, Result};
 use crate::store::Read;
 
-/// Returns a page of the matching documents.
+/// A page of the matching documents.
 ///
 /// # Errors
 /// `TOO_COMPLEX`: the query would examine more documents than allowed. The message names an index
@@ -71,7 +72,24 @@ pub async fn documents(read: &dyn Read, budget: &Budget, select: &Select) -> Res
     Ok(found)
 }
 
-/// Returns all documents that match a filter and have keys in a set, in the order of their ids. Examines at most `documents_max`
+/// Whether each of some documents of a collection passes a filter. One that does not exist is
+/// a document in which no path selects anything.
+///
+/// # Errors
+/// `TOO_COMPLEX`: a JSONPath examines more nodes than allowed. Errors of the store.
+pub async fn passing(
+    read: &dyn Read,
+    budget: &Budget,
+    collection: &str,
+    filter: &Filter,
+    ids: &[DocumentId],
+) -> Result<Vec<bool>> {
+    let mut matcher = Matcher::new(read, budget, collection, filter.clone(), None);
+    let passed = matcher.at(ids).await?;
+    Ok(passed.iter().map(Option::is_some).collect())
+}
+
+/// All documents that match a filter and have keys in a set, in the order of their ids. Examines at most `documents_max`
 /// documents.
 ///
 /// # Errors

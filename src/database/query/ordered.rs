@@ -25,17 +25,18 @@ use crate::limits::{
 };
 
 impl Search<'_> {
-    /// Returns a page in the order of values.
+    /// A page in the order of values.
     pub(crate) async fn by_value(&self, order: &Order, page: &Page) -> Result<DocumentPage> {
         let indexes = self.indexes(true).await?;
         let plan = self.plan(&indexes).await?;
-        let track = self.track(order, &plan).await?;
-        let covers_ways = |track: &OrderedScan<'_>| {
-            let mut ways = plan.ways.iter();
-            self.keys.is_all() && ways.all(|way| way.used.is_subset(&track.used))
+        let scan = self.ordered_scan(order, &plan).await?;
+        let covers_access_paths = |scan: &OrderedScan<'_>| {
+            let mut access_paths = plan.access_paths.iter();
+            self.keys.is_all()
+                && access_paths.all(|access_path| access_path.used.is_subset(&scan.used))
         };
-        let few_max = match &track {
-            Some(track) if covers_ways(track) => 0,
+        let few_max = match &scan {
+            Some(scan) if covers_access_paths(scan) => 0,
             // An ordered scan may fill the page after few documents, so sort only if there are few
             // candidates.
             Some(_) if !plan.is_equality() => SCAN_BATCH_DOCUMENTS.min(self.scan_max),
@@ -44,14 +45,14 @@ impl Search<'_> {
         };
         if few_max > 0
             && let Some(found) = self
-                .sorted(order, page, &plan, few_max, track.is_some())
+                .sorted(order, page, &plan, few_max, scan.is_some())
                 .await?
         {
             return Ok(found);
         }
-        let stopped = match &track {
+        let stopped = match &scan {
             None => Stopped::Documents,
-            Some(track) => match self.walk(order, page, &plan, track).await? {
+            Some(scan) => match self.walk(order, page, &plan, scan).await? {
                 Ok(found) => return Ok(found),
                 Err(stopped) => stopped,
             },
@@ -76,20 +77,20 @@ impl Search<'_> {
         ))
     }
 
-    /// Returns a page by sorting all candidates. Returns none if they are more than `examined_max`,
-    /// or if they are the whole collection and `has_track`: an ordered scan is better then.
+    /// A page by sorting all candidates. None if they are more than `examined_max`,
+    /// or if they are the whole collection and `has_scan`: an ordered scan is better then.
     async fn sorted(
         &self,
         order: &Order,
         page: &Page,
         plan: &QueryPlan<'_>,
         examined_max: usize,
-        has_track: bool,
+        has_scan: bool,
     ) -> Result<Option<DocumentPage>> {
         let source = self.source(SCAN_BATCH_DOCUMENTS, false, None);
         let mut chosen = self.choose(plan, source, examined_max).await?;
         let is_whole = chosen.index.is_none() && self.keys.is_all();
-        if is_whole && has_track {
+        if is_whole && has_scan {
             return Ok(None);
         }
         let mut wanted = SORTED_IDS_AHEAD.min(examined_max.saturating_add(1));
@@ -141,7 +142,7 @@ impl Search<'_> {
         }))
     }
 
-    /// Returns where a page begins. If the position has cut strings, they are read, if the document
+    /// Where a page begins. If the position has cut strings, they are read, if the document
     /// still has them.
     async fn resume<'p>(
         &self,
@@ -171,35 +172,35 @@ impl Search<'_> {
         }))
     }
 
-    /// Returns the best index for an ordered scan.
-    async fn track<'i>(
+    /// The best index for an ordered scan.
+    async fn ordered_scan<'i>(
         &self,
         order: &Order,
         plan: &QueryPlan<'i>,
     ) -> Result<Option<OrderedScan<'i>>> {
-        let track = |steps: &Steps<'_>| {
-            let track = plan.track(order, steps);
-            steps.check().map(|()| track)
+        let find = |steps: &Steps<'_>| {
+            let scan = plan.ordered_scan(order, steps);
+            steps.check().map(|()| scan)
         };
-        self.budget.compute(track).await
+        self.budget.compute(find).await
     }
 
-    /// Returns a page by an ordered index scan, or the reason if a limit is reached first.
+    /// A page by an ordered index scan, or the reason if a limit is reached first.
     async fn walk(
         &self,
         order: &Order,
         page: &Page,
         plan: &QueryPlan<'_>,
-        track: &OrderedScan<'_>,
+        scan: &OrderedScan<'_>,
     ) -> Result<Result<DocumentPage, Stopped>> {
-        let index = track.index;
+        let index = scan.index;
         let shape = ScanShape {
             key: IndexKey::new(self.collection, index.number)?,
             name: &index.name,
             columns: index.on.len(),
-            fixed: track.fixed,
-            levels: track.ordered(),
-            of_values: track.columns.clone(),
+            fixed: scan.fixed,
+            levels: scan.ordered(),
+            of_values: scan.columns.clone(),
             directions: order.directions(page),
             keys: self.keys,
             holds: index.holds_values(),
@@ -213,19 +214,19 @@ impl Search<'_> {
         });
         let after = after.transpose()?;
         // The streams together yield a page.
-        let streams = track.prefixes.len().max(1);
+        let streams = scan.prefixes.len().max(1);
         let first_batch = page.size.saturating_add(1).min(SCAN_BATCH_DOCUMENTS);
         let first_batch = first_batch.div_ceil(streams);
         let reading = self.source(first_batch, page.backward, None).reading;
-        let (begin, end) = if track.columns.iter().all(|column| *column < track.fixed)
-            && track.fixed == index.on.len()
+        let (begin, end) = if scan.columns.iter().all(|column| *column < scan.fixed)
+            && scan.fixed == index.on.len()
         {
             // Ids follow the fixed columns.
             self.keys.bounds()
         } else {
-            track.range.clone()
+            scan.range.clone()
         };
-        let walks = track.prefixes.iter().map(|prefix| {
+        let walks = scan.prefixes.iter().map(|prefix| {
             let range = (&begin[..], &end[..]);
             EntryWalk::new(reading, &shape, prefix.clone(), range, after.as_ref())
         });
@@ -234,8 +235,8 @@ impl Search<'_> {
             self.read,
             self.budget,
             self.collection,
-            plan.residual([&track.covers]),
-            track.is_multiple().then_some(order),
+            plan.residual([&scan.covers]),
+            scan.is_multiple().then_some(order),
         );
         let mut filling = PageBuilder {
             candidates: Candidates::Walk(walk),
@@ -368,7 +369,7 @@ impl<'q> TopRows<'q> {
         self.budget.pace(steps).await
     }
 
-    /// Returns the rows of the page, and the memory for them.
+    /// The rows of the page, and the memory for them.
     async fn filled(self, page: &Page) -> Result<(Filled, Share)> {
         let compared = u64::from(self.rows.len().max(1).ilog2());
         let steps: u64 = self.rows.iter().map(RankedRow::steps).sum();

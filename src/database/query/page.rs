@@ -146,7 +146,7 @@ impl Position {
         digest.chain(values).chain(id).collect()
     }
 
-    /// Decodes a position with this number of ordering values. Returns none if the bytes are
+    /// Decodes a position with this number of ordering values. None if the bytes are
     /// invalid.
     pub fn decode(bytes: &[u8], ordered_by: usize) -> Option<Self> {
         let (whole, mut rest) = match bytes.strip_prefix(&[WITH_DIGEST]) {
@@ -295,7 +295,7 @@ pub struct UsedIndexes {
 }
 
 impl UsedIndexes {
-    /// Returns one index.
+    /// One index.
     pub(crate) fn of(index: &Index) -> Self {
         Self {
             names: index.name.clone(),

@@ -18,7 +18,7 @@ pub struct Portion {
     pub more: bool,
 }
 
-/// Returns the documents after `after` that the best index, or else the catalog, yields, at most
+/// The documents after `after` that the best index, or else the catalog, yields, at most
 /// `documents_max`, and whether each one matches.
 ///
 /// # Errors

@@ -80,7 +80,7 @@ impl<'q> Search<'q> {
         }
     }
 
-    /// Returns the indexes of the collection. Returns none, without a read, if no index can help.
+    /// The indexes of the collection. Returns none, without a read, if no index can help.
     pub(crate) async fn indexes(&self, is_ordered: bool) -> Result<Arc<Indexes>> {
         if !is_ordered && self.filter.is_empty() {
             return Ok(Arc::default());
@@ -101,13 +101,13 @@ impl<'q> Search<'q> {
         Ok(found)
     }
 
-    /// Returns the plan for the filter.
+    /// The plan for the filter.
     pub(crate) async fn plan<'i>(&self, indexes: &'i Indexes) -> Result<QueryPlan<'i>> {
         let plan = |steps: &Steps<'_>| QueryPlan::new(self.filter, &indexes.ready, steps);
         self.budget.compute(plan).await
     }
 
-    /// Returns the source of ids. `first_batch` is the size of the first batch of each range.
+    /// The source of ids. `first_batch` is the size of the first batch of each range.
     pub(crate) fn source<'r>(
         &'r self,
         first_batch: usize,
@@ -144,7 +144,7 @@ impl<'q> Search<'q> {
         {
             return Ok(self.unindexed(source.every()?));
         }
-        if let [first, others @ ..] = &plan.ways[..] {
+        if let [first, others @ ..] = &plan.access_paths[..] {
             // Documents need not be examined if one path has exactly the result.
             let is_exact = first.access.is_sorted() && first.covers.len() == plan.conjuncts.len();
             if (!others.is_empty() || !self.keys.is_all() && !is_exact)
@@ -159,7 +159,7 @@ impl<'q> Search<'q> {
         Ok(self.unindexed(source.every()?))
     }
 
-    /// Returns whether the set of keys has so few documents that reading them is cheapest.
+    /// Whether the set of keys has so few documents that reading them is cheapest.
     pub(crate) async fn has_few_keys(&self) -> Result<bool> {
         match self.keys {
             KeySet::All => Ok(false),
@@ -182,7 +182,7 @@ impl<'q> Search<'q> {
         }
     }
 
-    /// Returns none if no access path yields few documents or has its ids in order.
+    /// None if no access path yields few documents or has its ids in order.
     async fn choose_among<'r>(
         &'r self,
         plan: &QueryPlan<'_>,
@@ -190,7 +190,10 @@ impl<'q> Search<'q> {
     ) -> Result<Option<Chosen<'r>>> {
         let mut probing = source;
         probing.reading.first_batch = PROBE_ENTRIES + 1;
-        let probed = plan.ways.iter().map(|way| probe(&probing, way));
+        let probed = plan
+            .access_paths
+            .iter()
+            .map(|access_path| probe(&probing, access_path));
         let probed = try_join_all(probed).await?.into_iter().flatten();
         let mut probed: Vec<(&AccessPath<'_>, Ids<'r>)> = probed.collect();
         let few = probed.iter().enumerate();
@@ -209,46 +212,55 @@ impl<'q> Search<'q> {
             }
         }
         if let Some((_, at)) = few {
-            let (way, ids) = probed.swap_remove(at);
-            return Ok(Some(chosen(plan, &[way], ids)));
+            let (access_path, ids) = probed.swap_remove(at);
+            return Ok(Some(chosen(plan, &[access_path], ids)));
         }
-        let (ways, mut ids): (Vec<_>, Vec<_>) = probed.into_iter().unzip();
+        let (access_paths, mut ids): (Vec<_>, Vec<_>) = probed.into_iter().unzip();
         Ok(match ids.len() {
             0 => None,
-            1 => ids.pop().map(|ids| chosen(plan, &ways, ids)),
-            _ => Some(chosen(plan, &ways, Ids::Intersection(ids, self.budget))),
+            1 => ids.pop().map(|ids| chosen(plan, &access_paths, ids)),
+            _ => Some(chosen(
+                plan,
+                &access_paths,
+                Ids::Intersection(ids, self.budget),
+            )),
         })
     }
 }
 
-/// Opens an access path and reads its first batch. Returns none if its ids would have to be sorted
+/// Opens an access path and reads its first batch. None if its ids would have to be sorted
 /// and there are more than [`PROBE_ENTRIES`].
 pub(crate) async fn probe<'r, 'w, 'i>(
     source: &IdSource<'r>,
-    way: &'w AccessPath<'i>,
+    access_path: &'w AccessPath<'i>,
 ) -> Result<Option<(&'w AccessPath<'i>, Ids<'r>)>> {
-    let Some(mut ids) = source.open(&way.access, PROBE_ENTRIES).await? else {
+    let Some(mut ids) = source.open(&access_path.access, PROBE_ENTRIES).await? else {
         return Ok(None);
     };
     ids.peek(source.reading.backward).await?;
-    Ok(Some((way, ids)))
+    Ok(Some((access_path, ids)))
 }
 
 pub(crate) fn chosen<'r>(
     plan: &QueryPlan<'_>,
-    ways: &[&AccessPath<'_>],
+    access_paths: &[&AccessPath<'_>],
     ids: Ids<'r>,
 ) -> Chosen<'r> {
-    let names: Vec<String> = ways.iter().map(|way| way.access.name()).collect();
+    let names: Vec<String> = access_paths
+        .iter()
+        .map(|access_path| access_path.access.name())
+        .collect();
     let names = names.join(" & ");
-    let partial = ways.iter().any(|way| way.access.is_partial());
-    let columns = match ways {
-        [way] => way.access.columns(),
+    let partial = access_paths
+        .iter()
+        .any(|access_path| access_path.access.is_partial());
+    let columns = match access_paths {
+        [access_path] => access_path.access.columns(),
         _ => Vec::new(),
     };
     Chosen {
         ids,
-        filter: plan.residual(ways.iter().map(|way| &way.covers)),
+        filter: plan.residual(access_paths.iter().map(|access_path| &access_path.covers)),
         index: (!names.is_empty()).then_some(UsedIndexes { names, partial }),
         columns,
     }

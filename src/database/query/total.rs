@@ -20,7 +20,7 @@ const NOT_INDEXED: &str = "the documents would have to be examined: no index ans
 const TOO_MANY: &str = "more than 10000 keys or index entries would have to be counted";
 const _: () = assert!(COUNTED_ENTRIES_MAX == 10_000, "the message names it");
 
-/// Returns the total of a query and the number of keys read for it.
+/// The total of a query and the number of keys read for it.
 ///
 /// # Errors
 /// Errors of the store. `INTERNAL`: the catalog or an index is damaged.
@@ -68,24 +68,30 @@ impl Search<'_> {
     async fn total(&self) -> Result<Total> {
         let indexes = self.indexes(false).await?;
         let plan = self.plan(&indexes).await?;
-        let ways = exact(&plan);
-        if ways.is_empty() && plan.conjuncts.is_empty() {
+        let access_paths = exact(&plan);
+        if access_paths.is_empty() && plan.conjuncts.is_empty() {
             let mut source = self.source(COUNTED_ENTRIES_MAX + 1, false, None);
             source.reading.batch_max = COUNTED_ENTRIES_MAX + 1;
             return self.count(source.every()?).await;
         }
-        if ways.is_empty() {
+        if access_paths.is_empty() {
             return Ok(Total::Unknown(NOT_INDEXED));
         }
-        let spans: usize = ways.iter().map(|way| way.access.spans()).sum();
+        let spans: usize = access_paths
+            .iter()
+            .map(|access_path| access_path.access.spans())
+            .sum();
         // After the limit is exceeded each stream stops at its next batch, so all streams together
         // read little more than twice the limit.
         let batch_max = (COUNTED_ENTRIES_MAX / spans.max(1)).max(1);
         let mut source = self.source(batch_max.min(PROBE_ENTRIES), false, None);
         source.reading.batch_max = batch_max;
-        let mut parts = Vec::with_capacity(ways.len());
-        for way in ways {
-            match source.open(&way.access, COUNTED_ENTRIES_MAX).await? {
+        let mut parts = Vec::with_capacity(access_paths.len());
+        for access_path in access_paths {
+            match source
+                .open(&access_path.access, COUNTED_ENTRIES_MAX)
+                .await?
+            {
                 Some(ids) => parts.push(ids),
                 None => return Ok(Total::Unknown(TOO_MANY)),
             }
@@ -113,17 +119,25 @@ impl Search<'_> {
     }
 }
 
-/// Returns access paths whose intersection is exactly the matching documents: a single one if
-/// possible. Returns none if documents would have to be examined.
+/// Access paths whose intersection is exactly the matching documents: a single one if
+/// possible. None if documents would have to be examined.
 fn exact<'p, 'i>(plan: &'p QueryPlan<'i>) -> Vec<&'p AccessPath<'i>> {
     let all = plan.conjuncts.len();
-    if let Some(way) = plan.ways.iter().find(|way| way.covers.len() == all) {
-        return vec![way];
+    if let Some(access_path) = plan
+        .access_paths
+        .iter()
+        .find(|access_path| access_path.covers.len() == all)
+    {
+        return vec![access_path];
     }
-    let ways: Vec<_> = plan.ways.iter().collect();
-    let covered: BTreeSet<usize> = ways.iter().flat_map(|way| &way.covers).copied().collect();
+    let access_paths: Vec<_> = plan.access_paths.iter().collect();
+    let covered: BTreeSet<usize> = access_paths
+        .iter()
+        .flat_map(|access_path| &access_path.covers)
+        .copied()
+        .collect();
     if covered.len() == all {
-        ways
+        access_paths
     } else {
         Vec::new()
     }

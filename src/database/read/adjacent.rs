@@ -2,6 +2,7 @@
 
 use async_trait::async_trait;
 
+use crate::budget::in_turns;
 use crate::error::Result;
 use crate::key::Version;
 use crate::store::{Batch, MultiRange, RangeRead, Read};
@@ -25,7 +26,8 @@ impl Read for AdjacentDocuments<'_> {
             return self.0.ranges(ranges).await;
         }
         let mut adjacent = ranges.to_vec();
-        for range in adjacent.iter_mut().skip(1) {
+        let mut behind = in_turns(adjacent.iter_mut().skip(1));
+        while let Some(range) = behind.next().await {
             range.adjacent = true;
         }
         self.0.ranges(&adjacent).await

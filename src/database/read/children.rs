@@ -73,7 +73,7 @@ pub struct ChildBounds {
 }
 
 impl ChildBounds {
-    /// Returns the range of the keys of the children of the value at `key`. The range of all
+    /// The range of the keys of the children of the value at `key`. The range of all
     /// children begins with the key itself.
     fn keys(&self, key: &[u8]) -> (Vec<u8>, Vec<u8>) {
         let mut ranges = Vec::new();
@@ -98,7 +98,7 @@ impl ChildBounds {
         )
     }
 
-    /// Returns the index of the first element within the bounds.
+    /// The index of the first element within the bounds.
     fn first_index(&self) -> u64 {
         match self.from {
             Some(Segment::Index(index)) => index,
@@ -107,7 +107,7 @@ impl ChildBounds {
     }
 }
 
-/// Returns the range of the keys of the members whose names begin with `prefix`.
+/// The range of the keys of the members whose names begin with `prefix`.
 fn names_from(key: &[u8], prefix: &str) -> (Vec<u8>, Vec<u8>) {
     let mut begin = key.to_vec();
     append_name_prefix(&mut begin, prefix);
@@ -115,7 +115,7 @@ fn names_from(key: &[u8], prefix: &str) -> (Vec<u8>, Vec<u8>) {
     (begin, end)
 }
 
-/// Returns a page of the children of the value at `place`. The cost depends on the page and not on
+/// A page of the children of the value at `place`. The cost depends on the page and not on
 /// the size of the value: after the beginning of a large child the read skips to the next one.
 ///
 /// # Errors
@@ -189,7 +189,7 @@ pub fn children_of(value: &Value, page: &ChildrenPage, memory: &Reservation) -> 
     Ok(reader.found)
 }
 
-/// Returns the size of the first batch of a page: enough pairs if each child is one leaf.
+/// The size of the first batch of a page: enough pairs if each child is one leaf.
 fn first_batch_pairs(size: usize) -> usize {
     (size + 1).max(2 * BATCH_PAIRS_MIN)
 }
@@ -420,7 +420,7 @@ impl ChildReader<'_> {
         }
     }
 
-    /// Returns the child that a key belongs to. Returns none if the value has no children.
+    /// The child that a key belongs to. None if the value has no children.
     fn segment(&self, key: &[u8]) -> Result<Option<Segment>> {
         let relative = &key[self.key.len()..];
         if relative.is_empty() {

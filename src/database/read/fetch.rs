@@ -10,8 +10,10 @@ use super::range_plan::{Extent, RangeSource, ReadPlan, element_keys, narrowed};
 use crate::budget::Reservation;
 use crate::database::document_key::prefix_end;
 use crate::error::Result;
-use crate::limits::{PARALLEL_READ_BYTES, PARALLEL_READS_MAX};
-use crate::store::{Batches, MultiRange, Pairs, RangeRead, Read, key_after};
+use crate::limits::{
+    COPIED_BYTES_PER_STEP, PARALLEL_READ_BYTES, PARALLEL_READS_MAX, STEPS_PER_READ,
+};
+use crate::store::{Batches, MultiRange, Pairs, RangeRead, Read, RoundBatch, key_after};
 
 /// The results of the reads of a plan.
 #[derive(Default)]
@@ -24,81 +26,31 @@ pub(crate) struct Fetched {
 impl Fetched {
     /// Executes the plan, all reads concurrently. An error is stored with the read that caused it.
     pub(crate) async fn read(read: &dyn Read, plan: &ReadPlan<'_>, memory: &Reservation) -> Self {
-        Self::read_with(read, plan, &[], memory).await
+        Self::read_with(read, &plan.reads, &[], memory).await
     }
 
-    /// As [`Fetched::read`]. The reads of `further` ranges follow those of the plan.
+    /// As [`Fetched::read`], of the reads of a plan. The reads of `further` ranges follow them.
     pub(crate) async fn read_with(
         read: &dyn Read,
-        plan: &ReadPlan<'_>,
+        reads: &[(&[u8], Extent)],
         further: &[(Vec<u8>, Vec<u8>)],
         memory: &Reservation,
     ) -> Self {
-        // A range ends with its key followed by 0xFF.
-        let mut ends = Vec::with_capacity(plan.reads.iter().map(|(key, _)| key.len() + 1).sum());
-        for (key, _) in &plan.reads {
-            ends.extend_from_slice(key);
-            ends.push(0xFF);
-        }
-        let mut ends = &ends[..];
-        let elements = plan.reads.iter().filter_map(|(key, extent)| match extent {
-            Extent::Elements(elements) => Some(element_keys(key, *elements)),
-            _ => None,
-        });
-        let elements: Vec<_> = elements.collect();
-        let mut elements = elements.iter();
-        let mut ranges = Vec::with_capacity(plan.reads.len() + further.len());
-        for (key, extent) in &plan.reads {
-            let (end, rest) = ends.split_at(key.len() + 1);
-            ends = rest;
-            let range = RangeRead::new(key, end);
-            ranges.push(match extent {
-                Extent::First => range.at_most(1),
-                Extent::Last => RangeRead {
-                    reverse: true,
-                    ..range.at_most(1)
-                },
-                Extent::Elements(_) => {
-                    let (begin, end) = elements.next().expect("one for each such read");
-                    RangeRead {
-                        begin,
-                        end,
-                        ..range
-                    }
-                }
-                Extent::Whole => range,
-            });
-        }
-        let further = further.iter();
-        ranges.extend(further.map(|(begin, end)| RangeRead::new(begin, end)));
+        let budget = memory.budget();
+        let steps = STEPS_PER_READ * (reads.len() + further.len()) as u64;
+        let bounds = budget.portion(steps, || RangeBounds::of(reads)).await;
+        let ranges = budget.portion(steps, || bounds.ranges(reads, further));
+        let ranges = ranges.await;
         let MultiRange { mut pairs, batches } = read.ranges(&ranges).await;
-        let mut reads = Vec::with_capacity(ranges.len());
-        let mut unfinished = Vec::new();
-        for (batch, range) in batches.into_iter().zip(ranges) {
-            let batch = batch.and_then(|batch| {
-                if range.pairs_max > 1 {
-                    memory.hold(pairs.bytes_of(&batch.pairs))?;
-                }
-                Ok(batch)
+        // The first pairs of unfinished ranges are copied.
+        let steps = steps + pairs.bytes() as u64 / COPIED_BYTES_PER_STEP;
+        let taken = || taken(batches, ranges, &mut pairs, memory);
+        let (mut reads, unfinished) = budget.portion(steps, taken).await;
+        let rests = unfinished
+            .into_iter()
+            .map(|(number, range, first)| async move {
+                (number, read_rest(read, range, first, memory).await)
             });
-            reads.push(batch.map(|batch| {
-                if batch.more {
-                    unfinished.push((reads.len(), range, batch.pairs.clone()));
-                }
-                // An empty result gets an empty range at 0: its position may lie in pairs that are
-                // moved out below.
-                let nothing = batch.pairs.is_empty();
-                (0, if nothing { 0..0 } else { batch.pairs })
-            }));
-        }
-        let rests = unfinished.into_iter().map(|(number, range, first)| {
-            let first = if first.len() == pairs.len() {
-                std::mem::take(&mut pairs)
-            } else {
-                pairs.part(first)
-            };
-            async move { (number, read_rest(read, range, first, memory).await) }
-        });
         let rests: Vec<_> = rests.collect();
         let mut pairs = vec![Arc::new(pairs)];
         for (number, whole) in join_all(rests).await {
@@ -111,7 +63,7 @@ impl Fetched {
         Self { pairs, reads }
     }
 
-    /// Returns the result of a read.
+    /// The result of a read.
     ///
     /// # Errors
     /// The error of that read.
@@ -139,6 +91,109 @@ impl Fetched {
         let range = pairs.between(range, key, &prefix_end(key));
         Ok((pairs, narrowed(pairs, range, key, extent)))
     }
+}
+
+/// The keys that the ranges of a plan begin and end at, besides those of its places.
+struct RangeBounds {
+    /// The ends of the ranges, one behind the other. A range ends with its key followed by 0xFF.
+    ends: Vec<u8>,
+    /// The first key of elements, and the end of their keys, for each read of elements.
+    elements: Vec<(Vec<u8>, Vec<u8>)>,
+}
+
+impl RangeBounds {
+    fn of(reads: &[(&[u8], Extent)]) -> Self {
+        let mut ends = Vec::with_capacity(reads.iter().map(|(key, _)| key.len() + 1).sum());
+        for (key, _) in reads {
+            ends.extend_from_slice(key);
+            ends.push(0xFF);
+        }
+        let elements = reads.iter().filter_map(|(key, extent)| match extent {
+            Extent::Elements(elements) => Some(element_keys(key, *elements)),
+            _ => None,
+        });
+        Self {
+            ends,
+            elements: elements.collect(),
+        }
+    }
+
+    /// The ranges of the reads, and those that follow them.
+    fn ranges<'r>(
+        &'r self,
+        reads: &[(&'r [u8], Extent)],
+        further: &'r [(Vec<u8>, Vec<u8>)],
+    ) -> Vec<RangeRead<'r>> {
+        let mut ends = &self.ends[..];
+        let mut elements = self.elements.iter();
+        let mut ranges = Vec::with_capacity(reads.len() + further.len());
+        for (key, extent) in reads {
+            let (end, rest) = ends.split_at(key.len() + 1);
+            ends = rest;
+            let range = RangeRead::new(key, end);
+            ranges.push(match extent {
+                Extent::First => range.at_most(1),
+                Extent::Last => RangeRead {
+                    reverse: true,
+                    ..range.at_most(1)
+                },
+                Extent::Elements(_) => {
+                    let (begin, end) = elements.next().expect("one for each such read");
+                    RangeRead {
+                        begin,
+                        end,
+                        ..range
+                    }
+                }
+                Extent::Whole => range,
+            });
+        }
+        let further = further.iter();
+        ranges.extend(further.map(|(begin, end)| RangeRead::new(begin, end)));
+        ranges
+    }
+}
+
+/// A range whose first batch is read: its number, itself, and the pairs of the batch.
+type UnfinishedRead<'r> = (usize, RangeRead<'r>, Pairs);
+
+/// The result of each range after the first round, and the ranges that have more pairs. Their first pairs
+/// are taken from `pairs`.
+fn taken<'r>(
+    batches: Vec<Result<RoundBatch>>,
+    ranges: Vec<RangeRead<'r>>,
+    pairs: &mut Pairs,
+    memory: &Reservation,
+) -> (Vec<Result<(usize, Range<usize>)>>, Vec<UnfinishedRead<'r>>) {
+    let mut reads = Vec::with_capacity(ranges.len());
+    let mut unfinished = Vec::new();
+    for (batch, range) in batches.into_iter().zip(ranges) {
+        let batch = batch.and_then(|batch| {
+            if range.pairs_max > 1 {
+                memory.hold(pairs.bytes_of(&batch.pairs))?;
+            }
+            Ok(batch)
+        });
+        reads.push(batch.map(|batch| {
+            if batch.more {
+                unfinished.push((reads.len(), range, batch.pairs.clone()));
+            }
+            // An empty result gets an empty range at 0: its position may lie in pairs that are
+            // moved out below.
+            let nothing = batch.pairs.is_empty();
+            (0, if nothing { 0..0 } else { batch.pairs })
+        }));
+    }
+    let unfinished = unfinished.into_iter().map(|(number, range, first)| {
+        let first = if first.len() == pairs.len() {
+            std::mem::take(pairs)
+        } else {
+            pairs.part(first)
+        };
+        (number, range, first)
+    });
+    let unfinished = unfinished.collect();
+    (reads, unfinished)
 }
 
 /// Reads the rest of a range after its first batch. Reads several parts concurrently if the engine

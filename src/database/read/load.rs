@@ -14,11 +14,12 @@ use super::remainder::{Remainder, disjoint, ranges_between};
 use super::request::{Answer, BorrowedRequest, ReadRequest};
 use super::value::{PairRange, Value};
 use super::value_ref::ValueRef;
-use crate::budget::Reservation;
+use crate::budget::{Reservation, in_turns};
 use crate::database::document_key::DocumentKey;
 use crate::document::path::Place;
 use crate::error::{Error, Result};
 use crate::key::{Family, Version};
+use crate::limits::STEPS_PER_READ;
 use crate::store::{Pairs, Read};
 
 /// Answers all requests, in their order, from one snapshot or transaction. Reads each range that lies
@@ -32,17 +33,16 @@ pub async fn load(
     requests: &[&ReadRequest],
     memory: &Reservation,
 ) -> Vec<Result<Answer>> {
-    let requested: Vec<BorrowedRequest<'_>> =
-        requests.iter().map(|request| request.borrowed()).collect();
+    let requested = || requests.iter().map(|request| request.borrowed()).collect();
+    let steps = requests.len() as u64;
+    let requested: Vec<_> = memory.budget().portion(steps, requested).await;
     let loaded = read_requested(read, &requested, memory).await;
-    let answers = requests.iter().enumerate().map(|(at, request)| {
-        Ok(match request {
-            ReadRequest::Value(document, ..) => Answer::Value(loaded.part(at, document)?),
-            ReadRequest::Remainder(..) => Answer::Remainder(loaded.remainder(at)?),
-            ReadRequest::Version(_) => Answer::Version(loaded.version(at)?),
-        })
-    });
-    answers.collect()
+    let mut answers = Vec::with_capacity(requests.len());
+    let mut numbered = in_turns(requests.iter().enumerate());
+    while let Some((at, request)) = numbered.next().await {
+        answers.push(loaded.answer(at, request));
+    }
+    answers
 }
 
 /// As [`load`], without copying the values.
@@ -51,27 +51,35 @@ pub async fn read_requested<'w>(
     requested: &'w [BorrowedRequest<'w>],
     memory: &Reservation,
 ) -> Loaded<'w> {
-    let (requested, parts) = with_omitted_parts(requested);
+    let budget = memory.budget();
+    let omitting = || with_omitted_parts(requested);
+    let (requested, parts) = budget.portion(requested.len() as u64, omitting).await;
     let candidates = PathCandidates::new(read, &requested, memory).await;
-    let keys = requested.iter().enumerate().flat_map(|(number, request)| {
-        let extent = request.extent();
-        candidates.keys(number).map(move |key| (key, extent))
-    });
-    let plan = ReadPlan::new(keys);
-    let remainders = RemainderRanges::new(parts, &candidates, &plan, memory);
+    let planned = || {
+        let keys = requested.iter().enumerate().flat_map(|(number, request)| {
+            let extent = request.extent();
+            candidates.keys(number).map(move |key| (key, extent))
+        });
+        let plan = ReadPlan::new(keys);
+        let remainders = RemainderRanges::new(parts, &candidates, &plan, memory);
+        (plan.reads, plan.sources, remainders)
+    };
+    let steps = STEPS_PER_READ * requested.len() as u64;
+    let (reads, sources, remainders) = budget.portion(steps, planned).await;
     let (found, versions) = join(
-        Fetched::read_with(read, &plan, &remainders.read, memory),
+        Fetched::read_with(read, &reads, &remainders.read, memory),
         versions(read, &requested),
     )
     .await;
     Loaded {
-        reads: plan.reads.len(),
-        sources: plan.sources,
+        reads: reads.len(),
+        sources,
         requested,
         candidates,
         found,
         versions,
         remainders,
+        positions: None,
     }
 }
 
@@ -144,6 +152,9 @@ pub struct Loaded<'w> {
     reads: usize,
     remainders: RemainderRanges,
     versions: HashMap<&'w DocumentKey, Result<Option<Version>>>,
+    /// The positions of the requests under the numbers that the caller uses. None if they are the
+    /// same.
+    positions: Option<Vec<Option<usize>>>,
 }
 
 /// The ranges to read of the values that are requested without some of their parts.
@@ -212,29 +223,64 @@ struct FoundRange<'l> {
 }
 
 impl Loaded<'_> {
-    /// Returns the requested value. None if nothing is stored there.
+    /// The results under other numbers: for each number the position of its request. Without
+    /// one, nothing was requested, and the result is that nothing is stored.
+    #[must_use]
+    pub fn renumbered(self, positions: Vec<Option<usize>>) -> Self {
+        Self {
+            positions: Some(positions),
+            ..self
+        }
+    }
+
+    /// The position of the request with a number.
+    fn position(&self, number: usize) -> Option<usize> {
+        match &self.positions {
+            None => Some(number),
+            Some(positions) => positions.get(number).copied().flatten(),
+        }
+    }
+
+    fn answer(&self, at: usize, request: &ReadRequest) -> Result<Answer> {
+        Ok(match request {
+            ReadRequest::Value(document, ..) => Answer::Value(self.part(at, document)?),
+            ReadRequest::Remainder(..) => Answer::Remainder(self.remainder(at)?),
+            ReadRequest::Version(_) => Answer::Version(self.version(at)?),
+        })
+    }
+
+    /// The requested value. None if nothing is stored there.
     ///
     /// # Errors
     /// As [`load`].
     pub fn slice(&self, number: usize) -> Result<Option<ValueRef<'_>>> {
+        let Some(number) = self.position(number) else {
+            return Ok(None);
+        };
         let found = self.found(number)?;
         Ok(found.and_then(|it| ValueRef::new(it.pairs, it.range, it.candidate.key.len())))
     }
 
-    /// Returns the place of the requested value. None if nothing is stored there.
+    /// The place of the requested value. None if nothing is stored there.
     ///
     /// # Errors
     /// As [`load`].
     pub fn place(&self, number: usize) -> Result<Option<Place>> {
+        let Some(number) = self.position(number) else {
+            return Ok(None);
+        };
         let found = self.found(number)?;
         Ok(found.and_then(|it| self.place_of(number, it.candidate)))
     }
 
-    /// Returns the requested value of a document. None if nothing is stored there.
+    /// The requested value of a document. None if nothing is stored there.
     ///
     /// # Errors
     /// As [`load`].
     pub fn part(&self, number: usize, document: &Arc<DocumentKey>) -> Result<Option<Value>> {
+        let Some(number) = self.position(number) else {
+            return Ok(None);
+        };
         let Some(found) = self.found(number)? else {
             return Ok(None);
         };
@@ -268,7 +314,7 @@ impl Loaded<'_> {
         }
     }
 
-    /// Returns the requested value without the omitted parts. None if nothing is stored there, or if
+    /// The requested value without the omitted parts. None if nothing is stored there, or if
     /// the value itself is omitted.
     ///
     /// # Errors
@@ -277,6 +323,9 @@ impl Loaded<'_> {
         if let Some(error) = &self.remainders.failed {
             return Err(error.clone());
         }
+        let Some(number) = self.position(number) else {
+            return Ok(None);
+        };
         let of = &self.remainders.of;
         let of = of.binary_search_by_key(&number, |of| of.omitted.request);
         let of = of.map_err(|_| Error::internal("a remainder was not requested"))?;
@@ -317,7 +366,7 @@ impl Loaded<'_> {
         Ok(Remainder::new(key, pieces, omitted))
     }
 
-    /// Returns the first candidate that has a value, with its pairs. None if no candidate has one.
+    /// The first candidate that has a value, with its pairs. None if no candidate has one.
     fn found(&self, number: usize) -> Result<Option<FoundRange<'_>>> {
         let extent = self.requested[number].extent();
         for at in self.candidates.numbers(number)? {
@@ -337,12 +386,15 @@ impl Loaded<'_> {
         Ok(None)
     }
 
-    /// Returns the commit that last changed the requested document. None if Phyllo has not written
+    /// The commit that last changed the requested document. None if Phyllo has not written
     /// it.
     ///
     /// # Errors
     /// As [`load`].
     pub fn version(&self, number: usize) -> Result<Option<Version>> {
+        let Some(number) = self.position(number) else {
+            return Ok(None);
+        };
         match &self.requested[number] {
             ReadRequest::Version(document) => self.versions[document].clone(),
             ReadRequest::Value(..) | ReadRequest::Remainder(..) => Ok(None),

@@ -8,7 +8,7 @@ use super::fetch::Fetched;
 use super::range_plan::{Extent, ReadPlan};
 use super::request::{BorrowedRequest, ReadRequest};
 use super::value_ref::length_of_array;
-use crate::budget::Reservation;
+use crate::budget::{Reservation, in_turns};
 use crate::database::document_key::DocumentKey;
 use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, Result};
@@ -63,7 +63,8 @@ impl PathCandidates {
             of: Vec::with_capacity(requested.len()),
         };
         let mut counted = 0;
-        for request in requested {
+        let mut requests = in_turns(requested);
+        while let Some(request) = requests.next().await {
             let begin = candidates.all.len();
             let bytes = candidates.keys.len() - counted;
             if bytes > KEY_BYTES_COUNTED {
@@ -94,7 +95,7 @@ impl PathCandidates {
         candidates
     }
 
-    /// Returns the range of candidates of a requested path.
+    /// The range of candidates of a requested path.
     ///
     /// # Errors
     /// `TOO_LARGE`: the key of a candidate exceeds the limit. Errors of the store.
@@ -102,7 +103,7 @@ impl PathCandidates {
         self.of[requested].clone()
     }
 
-    /// Returns the candidate with this number.
+    /// The candidate with this number.
     pub(crate) fn get(&self, number: usize) -> &PathCandidate {
         &self.all[number]
     }
@@ -111,7 +112,7 @@ impl PathCandidates {
         &self.keys[candidate.key.clone()]
     }
 
-    /// Returns the keys of all candidates of a requested path.
+    /// The keys of all candidates of a requested path.
     pub(crate) fn keys(&self, requested: usize) -> impl Iterator<Item = &[u8]> {
         let of = self.of[requested].as_ref();
         let candidates = of.map_or(&[][..], |of| &self.all[of.clone()]);
@@ -238,12 +239,15 @@ async fn settle_from_end(
         if arrays.is_empty() {
             return settled;
         }
-        let requests: Vec<_> = arrays
-            .iter()
-            .map(|(at, (array, ..))| requested[*at].at(array))
-            .collect();
-        let lengths = lengths(read, &requests, memory).await;
-        for ((at, (_, from_end, rest)), length) in arrays.into_iter().zip(lengths) {
+        let lengths = {
+            let requests = arrays.iter();
+            let requests: Vec<_> = requests
+                .map(|(at, (array, ..))| requested[*at].at(array))
+                .collect();
+            lengths(read, &requests, memory).await
+        };
+        let mut measured = in_turns(arrays.into_iter().zip(lengths));
+        while let Some(((at, (_, from_end, rest)), length)) = measured.next().await {
             settled[at] = Some(match length {
                 Err(error) => SettledPath::Failed(error),
                 Ok(None) => SettledPath::Nothing,
@@ -286,7 +290,12 @@ async fn lengths(
         }
         Ok(None)
     };
-    requests.iter().enumerate().map(length).collect()
+    let mut numbered = in_turns(requests.iter().enumerate());
+    let mut all = Vec::with_capacity(requests.len());
+    while let Some(request) = numbered.next().await {
+        all.push(length(request));
+    }
+    all
 }
 
 /// Replaces the tokens of a path that count from the end of an array with indexes. Returns the path

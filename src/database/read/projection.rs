@@ -6,7 +6,6 @@ use crate::budget::WrittenText;
 use crate::document::path::{Place, Segment};
 use crate::error::Result;
 use crate::key::{JsonText, append_segment};
-use crate::limits::LEAVES_WRITTEN_AT_A_TIME;
 
 /// A part that is picked from a value.
 #[derive(Clone, Debug)]
@@ -36,7 +35,6 @@ pub async fn write_picked(
     let mut numbering = Numbering::default();
     let mut key = Vec::new();
     let mut last: &[u8] = &[];
-    let mut leaves = 0;
     for PickedPart { place, value } in disjoint(parts) {
         key.clear();
         for segment in numbering.next(place.0.get(above..).unwrap_or_default()) {
@@ -49,8 +47,7 @@ pub async fn write_picked(
             text.push(&key, leaf)
                 .map_err(|error| malformed(error, stored))?;
             last = stored;
-            leaves += 1;
-            if leaves % LEAVES_WRITTEN_AT_A_TIME == 0 {
+            if written.leaves(1, stored.len() + leaf.len()) {
                 check_bytes(text.bytes() - before, bytes_max)?;
                 written.pace(text.bytes()).await?;
             }

@@ -89,7 +89,7 @@ impl<'k> ReadPlan<'k> {
     }
 }
 
-/// Returns the first key of some elements of the array at `key`, and the end of their keys.
+/// The first key of some elements of the array at `key`, and the end of their keys.
 pub(crate) fn element_keys(key: &[u8], elements: ElementRange) -> (Vec<u8>, Vec<u8>) {
     let ElementRange { begin, end } = elements;
     let end = end.map_or_else(|| prefix_end(key), |end| below(key, &Segment::Index(end)));
@@ -113,7 +113,7 @@ pub(crate) fn narrowed(
     }
 }
 
-/// Returns whether the range of a place, from its key to its key followed by `0xFF`, contains
+/// Whether the range of a place, from its key to its key followed by `0xFF`, contains
 /// `key`.
 pub(crate) fn covers(place: &[u8], key: &[u8]) -> bool {
     key.starts_with(place) && key.get(place.len()) != Some(&0xFF)

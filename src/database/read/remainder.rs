@@ -19,7 +19,6 @@ use crate::document::leaf::Kind;
 use crate::document::path::SegmentRef;
 use crate::error::Result;
 use crate::key::{JsonText, KeyStep, Malformed, append_segment, empty_marker, step};
-use crate::limits::LEAVES_WRITTEN_AT_A_TIME;
 use crate::store::Pairs;
 
 /// The pairs of a value that remain without some of its parts.
@@ -36,7 +35,7 @@ pub struct Remainder {
 
 impl Remainder {
     /// Creates the remainder of the value at `key` from its pieces. `omitted` are the keys of the
-    /// parts that exist, in any order. Returns none if the whole value is omitted.
+    /// parts that exist, in any order. None if the whole value is omitted.
     pub(crate) fn new(
         key: &[u8],
         pieces: Vec<(Arc<Pairs>, Range<usize>)>,
@@ -64,15 +63,13 @@ impl Remainder {
         let bytes_max = written.bytes_max();
         let mut writer = RemainderWriter::new(&self.omitted, JsonText::new(out));
         let mut last: &[u8] = &[];
-        let mut leaves = 0;
         for (pairs, range) in &self.pieces {
             for at in range.clone() {
                 let (key, value) = pairs.get(at);
                 let kept = writer.keep(&key[self.key_bytes..], value);
                 kept.map_err(|error| malformed(error, key))?;
                 last = key;
-                leaves += 1;
-                if leaves % LEAVES_WRITTEN_AT_A_TIME == 0 {
+                if written.leaves(1, key.len() + value.len()) {
                     check_bytes(writer.text.bytes() - before, bytes_max)?;
                     written.pace(writer.text.bytes()).await?;
                 }
@@ -93,7 +90,7 @@ pub(crate) fn disjoint(mut keys: Vec<&[u8]>) -> Vec<&[u8]> {
     keys
 }
 
-/// Returns the ranges of the value at `key` that lie between `omitted`, which are [`disjoint`] keys
+/// The ranges of the value at `key` that lie between `omitted`, which are [`disjoint`] keys
 /// in the value.
 pub(crate) fn ranges_between(key: &[u8], omitted: &[&[u8]]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let mut ranges = Vec::with_capacity(omitted.len() + 1);

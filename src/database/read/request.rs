@@ -35,7 +35,7 @@ pub enum Answer {
 }
 
 impl ReadRequest {
-    /// Returns the same request for another document.
+    /// The same request for another document.
     #[must_use]
     pub fn of(&self, document: &Arc<DocumentKey>) -> Self {
         match self {
@@ -57,7 +57,7 @@ impl ReadRequest {
         }
     }
 
-    /// Returns the number of places that are read.
+    /// The number of places that are read.
     pub fn places(&self) -> usize {
         match self {
             Self::Value(..) => 1,
@@ -68,7 +68,7 @@ impl ReadRequest {
 }
 
 impl<'r> BorrowedRequest<'r> {
-    /// Returns the same request for another path of the document.
+    /// The same request for another path of the document.
     pub(crate) fn at<'p>(&self, path: &'p Path) -> BorrowedRequest<'p>
     where
         'r: 'p,
@@ -84,7 +84,7 @@ impl<'r> BorrowedRequest<'r> {
 }
 
 impl<D, P, L> ReadRequest<D, P, L> {
-    /// Returns how much of the value at the path is read.
+    /// How much of the value at the path is read.
     pub(crate) fn extent(&self) -> Extent {
         match self {
             Self::Value(_, _, extent) => *extent,

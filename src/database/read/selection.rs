@@ -22,7 +22,7 @@ const SELECTED_COPIES: usize = 2;
 /// The parts of a document to read: their paths, and how much of each.
 pub type PartReads = Vec<(Path, Extent)>;
 
-/// Returns what [`QuerySelection::read`] requests first. Its further requests follow from the lengths
+/// What [`QuerySelection::read`] requests first. Its further requests follow from the lengths
 /// of arrays.
 ///
 /// # Errors
@@ -125,7 +125,7 @@ impl QuerySelection {
         }
     }
 
-    /// Returns the selected nodes.
+    /// The selected nodes.
     pub fn nodes(&self) -> &[SelectedNode] {
         &self.nodes
     }
@@ -227,7 +227,7 @@ impl QuerySelection {
         Ok(())
     }
 
-    /// Returns the value of a selected node.
+    /// The value of a selected node.
     pub fn value(&self, node: &SelectedNode) -> Option<Value> {
         let start = self.start(node.start)?;
         if node.below.is_empty() {
@@ -236,7 +236,7 @@ impl QuerySelection {
         start.below(&node.below)
     }
 
-    /// Returns the place of a selected node in its document.
+    /// The place of a selected node in its document.
     pub(crate) fn place(&self, node: &SelectedNode) -> Option<Place> {
         Some(self.start(node.start)?.place.join(&node.below))
     }

@@ -56,7 +56,7 @@ impl PairRange {
 
 impl Value {
     /// Creates the part at `place` from the pairs of `brought`. `key_bytes` is the length of the
-    /// place's key. Returns none if there are no pairs.
+    /// place's key. None if there are no pairs.
     pub(crate) fn of(
         document: Arc<DocumentKey>,
         place: Place,
@@ -78,7 +78,7 @@ impl Value {
         })
     }
 
-    /// Creates the value at a place from the leaf that stands there. Returns none if the place exceeds
+    /// Creates the value at a place from the leaf that stands there. None if the place exceeds
     /// the key limit, so that nothing can stand there.
     pub fn of_leaf(document: Arc<DocumentKey>, place: Place, leaf: &Leaf<'_>) -> Option<Self> {
         let key = document.place(&place).ok()?;
@@ -94,12 +94,12 @@ impl Value {
         })
     }
 
-    /// Returns whether the value is complete.
+    /// Whether the value is complete.
     pub fn is_whole(&self) -> bool {
         self.whole
     }
 
-    /// Returns the pairs of the value.
+    /// The pairs of the value.
     pub(crate) fn pair_range(&self) -> PairRange {
         PairRange {
             pairs: self.pairs.clone(),
@@ -108,13 +108,13 @@ impl Value {
         }
     }
 
-    /// Returns the value as a range of the pairs.
+    /// The value as a range of the pairs.
     pub fn slice(&self) -> ValueRef<'_> {
         let slice = ValueRef::new(&self.pairs, self.range.clone(), self.key_bytes);
         slice.expect("a part has a pair at least")
     }
 
-    /// Returns the value as a part that is picked from a value above it.
+    /// The value as a part that is picked from a value above it.
     pub fn picked(&self) -> PickedPart<'_> {
         PickedPart {
             place: self.place.clone(),
@@ -122,7 +122,7 @@ impl Value {
         }
     }
 
-    /// Returns the value without the parts at paths below it. None if the value itself is one of
+    /// The value without the parts at paths below it. None if the value itself is one of
     /// them.
     pub fn without(&self, paths: &[Path]) -> Option<Remainder> {
         let parts: Vec<Self> = paths.iter().filter_map(|path| self.at(path)).collect();
@@ -135,7 +135,7 @@ impl Value {
         Remainder::new(self.key(), pieces.collect(), omitted)
     }
 
-    /// Returns the key of the place.
+    /// The key of the place.
     pub(crate) fn key(&self) -> &[u8] {
         let (first, _) = self.pairs.get(self.range.start);
         &first[..self.key_bytes]
@@ -176,7 +176,7 @@ impl Value {
         self.slice().tree(steps)
     }
 
-    /// Returns the approximate memory of [`Value::tree`] in bytes, without its strings.
+    /// The approximate memory of [`Value::tree`] in bytes, without its strings.
     pub fn tree_bytes(&self) -> usize {
         Self::tree_bytes_of(self.range.len())
     }
@@ -186,7 +186,7 @@ impl Value {
         2 * pairs * size_of::<Tree>()
     }
 
-    /// Returns the part at a place below this one. None if nothing is stored there.
+    /// The part at a place below this one. None if nothing is stored there.
     pub fn below(&self, place: &[Segment]) -> Option<Self> {
         let mut key = self.key().to_vec();
         for segment in place {
@@ -205,7 +205,7 @@ impl Value {
         )
     }
 
-    /// Returns the part at a path below this one. None if nothing is stored there. A token of
+    /// The part at a path below this one. None if nothing is stored there. A token of
     /// digits means the element with that index if there is one, otherwise the member with that
     /// name.
     pub fn at(&self, path: &Path) -> Option<Self> {
@@ -226,7 +226,7 @@ impl Value {
         Some(part)
     }
 
-    /// Returns an extent of a value that is whole, or the value itself if it is not. None if the
+    /// An extent of a value that is whole, or the value itself if it is not. None if the
     /// extent has no pairs.
     pub fn narrowed(self, extent: Extent) -> Option<Self> {
         if !self.whole || matches!(extent, Extent::First | Extent::Whole) {
@@ -240,7 +240,7 @@ impl Value {
         })
     }
 
-    /// Returns the number of Unicode characters (code points) of a string. None for other values.
+    /// The number of Unicode characters (code points) of a string. None for other values.
     ///
     /// # Errors
     /// As [`Value::tree`].
@@ -255,7 +255,7 @@ impl Value {
         })
     }
 
-    /// Returns the length of the array, from the last pair. 0 if the value is not an array.
+    /// The length of the array, from the last pair. 0 if the value is not an array.
     ///
     /// # Errors
     /// `INTERNAL`: the pairs are malformed. The log has the key.
@@ -264,7 +264,7 @@ impl Value {
         length_of_array(self.key_bytes, key)
     }
 
-    /// Returns the pairs of each element, if these are consecutive elements of an array that begin
+    /// The pairs of each element, if these are consecutive elements of an array that begin
     /// with the index `begin`.
     ///
     /// # Errors
@@ -294,7 +294,7 @@ impl Value {
         Ok(ranges)
     }
 
-    /// Returns the element with this index, from its pairs ([`Value::element_ranges`]).
+    /// The element with this index, from its pairs ([`Value::element_ranges`]).
     pub(crate) fn element(&self, index: u64, range: Range<usize>) -> Option<Self> {
         let (first, _) = self.pairs.get(range.start);
         let mut key = first[..self.key_bytes].to_vec();
@@ -308,23 +308,23 @@ impl Value {
         Self::of(self.document.clone(), place, key.len(), brought)
     }
 
-    /// Returns the number of pairs.
+    /// The number of pairs.
     pub(crate) fn pair_count(&self) -> usize {
         self.range.len()
     }
 
-    /// Returns the bytes of the keys and values of all pairs.
+    /// The bytes of the keys and values of all pairs.
     pub(crate) fn pair_bytes(&self) -> usize {
         self.pairs.bytes_of(&self.range)
     }
 
-    /// Returns the stored pairs, with keys relative to the place.
+    /// The stored pairs, with keys relative to the place.
     pub(crate) fn relative_pairs(&self) -> impl Iterator<Item = (&[u8], &[u8])> {
         let pairs = self.pairs();
         pairs.map(|(key, value)| (&key[self.key_bytes..], value))
     }
 
-    /// Returns the stored pairs.
+    /// The stored pairs.
     pub fn pairs(&self) -> impl ExactSizeIterator<Item = (&[u8], &[u8])> {
         self.slice().pairs()
     }

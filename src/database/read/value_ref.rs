@@ -2,12 +2,15 @@
 
 use std::ops::Range;
 
-use crate::budget::{Steps, WrittenText};
+use crate::budget::{Steps, WrittenText, grow, turn};
 use crate::document::leaf::Kind;
 use crate::document::tree::Tree;
 use crate::error::{Error, Limit, Result};
 use crate::key::{self, JsonText, KeyStep, Malformed, NoTree, hex, kind_at, step};
-use crate::limits::{Bounds, LEAVES_WRITTEN_AT_A_TIME, TREE_LEVELS_MAX};
+use crate::limits::{
+    Bounds, LEAVES_WRITTEN_AT_A_TIME, LEAVES_WRITTEN_AT_ONCE, TREE_LEVELS_MAX,
+    WRITTEN_LEAVES_BYTES_AT_A_TIME,
+};
 use crate::store::Pairs;
 
 /// The pairs at and below a place of a document. Never empty.
@@ -30,7 +33,7 @@ impl<'p> ValueRef<'p> {
         })
     }
 
-    /// Returns the kind of the value.
+    /// The kind of the value.
     ///
     /// # Errors
     /// `INTERNAL`: the pairs are malformed. The log has the key.
@@ -40,7 +43,7 @@ impl<'p> ValueRef<'p> {
         kind_at(&key[self.key_bytes..], value).map_err(|error| malformed(error, key))
     }
 
-    /// Returns the value as JSON text.
+    /// The value as JSON text.
     ///
     /// # Errors
     /// `INTERNAL`: the pairs are malformed. The log has the key. `TOO_LARGE`: the text exceeds the
@@ -62,23 +65,34 @@ impl<'p> ValueRef<'p> {
     pub async fn write_json(&self, out: &mut Vec<u8>, mut written: WrittenText<'_>) -> Result<()> {
         let before = out.len();
         let bytes_max = written.bytes_max();
-        let Range { mut start, end } = self.range;
-        let first = start..end.min(start + LEAVES_WRITTEN_AT_A_TIME);
+        let mut portion = self.portion(self.range.clone());
+        if portion.len() > LEAVES_WRITTEN_AT_ONCE {
+            turn().await;
+        }
         // Text beyond the limit is never produced, and other texts may be written meanwhile.
-        out.reserve(self.likely_bytes(&first).min(bytes_max));
         let mut text = JsonText::new(out);
-        while start < end {
-            let part = start..end.min(start + LEAVES_WRITTEN_AT_A_TIME);
-            start = part.end;
-            self.write(part, &mut text)?;
-            if start < end {
+        loop {
+            grow(text.out(), self.likely_bytes(&portion).min(bytes_max));
+            self.write(portion.clone(), &mut text)?;
+            let is_over = written.leaves(portion.len(), self.pairs.bytes_of(&portion));
+            if portion.end == self.range.end {
+                break;
+            }
+            if is_over {
                 check_bytes(text.bytes() - before, bytes_max)?;
                 written.pace(text.bytes()).await?;
             }
+            portion = self.portion(portion.end..self.range.end);
         }
         self.end(text)?;
         check_bytes(out.len() - before, bytes_max)?;
         written.count(out.len())
+    }
+
+    /// The pairs that are written at a time, at the beginning of a range.
+    fn portion(&self, range: Range<usize>) -> Range<usize> {
+        let (leaves, bytes) = (LEAVES_WRITTEN_AT_A_TIME, WRITTEN_LEAVES_BYTES_AT_A_TIME);
+        self.pairs.portion(&range, leaves, bytes)
     }
 
     /// About the bytes of the JSON text of pairs.
@@ -136,20 +150,20 @@ impl<'p> ValueRef<'p> {
         })
     }
 
-    /// Returns the key of the place.
+    /// The key of the place.
     pub(crate) fn key(&self) -> &'p [u8] {
         let (first, _) = self.pairs.get(self.range.start);
         &first[..self.key_bytes]
     }
 
-    /// Returns the stored pairs.
+    /// The stored pairs.
     pub fn pairs(&self) -> impl ExactSizeIterator<Item = (&'p [u8], &'p [u8])> + use<'p> {
         let pairs = self.pairs;
         self.range.clone().map(move |at| pairs.get(at))
     }
 }
 
-/// Returns the length of the array at the first `array_bytes` of the last key in it. 0 if the value
+/// The length of the array at the first `array_bytes` of the last key in it. 0 if the value
 /// there is not an array.
 ///
 /// # Errors

@@ -39,7 +39,7 @@ enum Formula {
 }
 
 impl Filter {
-    /// Returns whether every document passes the filter, whatever it contains. A filter for which the
+    /// Whether every document passes the filter, whatever it contains. A filter for which the
     /// decision takes too long counts as always true.
     ///
     /// # Errors

@@ -19,7 +19,7 @@ pub use error::{JsonError, Problem, position};
 use run::space_bytes;
 use skip::{end_of_number, end_of_value};
 use string::{escape, not_closed, plain_bytes};
-pub use write_string::{write_plain_before_nul, write_string};
+pub use write_string::{write_list, write_plain_before_nul, write_string};
 
 /// Decodes UTF-8 with SIMD instructions.
 ///
@@ -148,7 +148,7 @@ impl<'a> Reader<'a> {
         Ok(&self.text[begin..self.at])
     }
 
-    /// Returns the text of the next element of the current array, or `None` at its end. Call it
+    /// The text of the next element of the current array, or `None` at its end. Call it
     /// after [`Event::BeginArray`].
     ///
     /// # Errors
@@ -183,7 +183,7 @@ impl<'a> Reader<'a> {
         Ok(true)
     }
 
-    /// Returns the name and the text of the next member of the current object, or `None` at its
+    /// The name and the text of the next member of the current object, or `None` at its
     /// end. Call it after [`Event::BeginObject`].
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Writes strings as JSON text.
+//! Writes strings and lists as JSON text.
 
 /// Appends `text` as a JSON string with quotes.
 #[inline]
@@ -12,6 +12,23 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
     }
     out.extend_from_slice(rest);
     out.push(b'"');
+}
+
+/// Appends a JSON array, whose elements `write` appends.
+#[inline]
+pub fn write_list<T>(
+    out: &mut Vec<u8>,
+    elements: impl IntoIterator<Item = T>,
+    mut write: impl FnMut(&mut Vec<u8>, T),
+) {
+    out.push(b'[');
+    for (at, element) in elements.into_iter().enumerate() {
+        if at > 0 {
+            out.push(b',');
+        }
+        write(out, element);
+    }
+    out.push(b']');
 }
 
 /// Appends the text before the first NUL of `bytes` as a JSON string and returns its length, if the

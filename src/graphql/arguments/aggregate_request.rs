@@ -2,12 +2,12 @@
 
 use async_graphql::{Enum, Value};
 
+use super::documents_request::scan_max;
+use super::filter_input::{FilterInput, KeyFilterInput, read_documents};
+use super::page_arguments::{FieldRequest, page_size};
+use super::place_input::DEFAULT_COLLECTION;
 use crate::database::query::{self, AggregateQuery, AggregatedPath, ValueSummary};
 use crate::error::{Error, Limit, Result};
-use crate::graphql::arguments::documents_request::scan_max;
-use crate::graphql::arguments::filter_input::{FilterInput, KeyFilterInput, read_documents};
-use crate::graphql::arguments::page_arguments::page_size;
-use crate::graphql::arguments::place_input::DEFAULT_COLLECTION;
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::scalars::scalar_types::{JsonPath, parsed};
 use crate::limits::{AGGREGATED_PATHS_MAX, HELD_PER_JSONPATH_BYTE, INDEX_PATHS_MAX};
@@ -86,12 +86,8 @@ impl AggregatedValues {
     }
 }
 
-impl AggregateRequest {
-    /// Sets an argument.
-    ///
-    /// # Errors
-    /// `BAD_USER_INPUT`: it does not have its type.
-    pub(crate) fn set(&mut self, name: &str, argument: Value) -> Result<()> {
+impl FieldRequest for AggregateRequest {
+    fn set(&mut self, name: &str, argument: Value) -> Result<()> {
         let argument = Some(argument);
         match name {
             "collection" => self.collection = parsed(argument)?,
@@ -106,26 +102,14 @@ impl AggregateRequest {
         }
         Ok(())
     }
+}
 
-    /// Computes the groups.
-    pub(crate) async fn search(
-        self,
-        read: &dyn Read,
-        request_budget: &RequestBudget,
-        values: &AggregatedValues,
-    ) -> Result<query::Aggregation> {
-        request_budget.check()?;
-        let query = self.query(request_budget, values).await?;
-        let found = query::aggregate(read, request_budget.budget(), &query).await?;
-        let values = found.groups.iter().map(|group| {
-            let keys: usize = group.key.iter().map(String::len).sum();
-            keys + group.of.iter().map(ValueSummary::bytes).sum::<usize>()
-        });
-        request_budget.memory.hold(values.sum())?;
-        Ok(found)
-    }
-
-    async fn query(
+impl AggregateRequest {
+    /// The query to run, for what the selection needs.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`, `TOO_COMPLEX`, `TOO_LARGE`: an argument has no meaning, or exceeds a limit.
+    pub(crate) async fn query(
         self,
         request_budget: &RequestBudget,
         values: &AggregatedValues,
@@ -172,6 +156,21 @@ impl AggregateRequest {
             scan_max: scan_max(self.scan_limit)?,
         })
     }
+}
+
+/// Computes the groups.
+pub(crate) async fn groups(
+    query: &AggregateQuery,
+    read: &dyn Read,
+    request_budget: &RequestBudget,
+) -> Result<query::Aggregation> {
+    let found = query::aggregate(read, request_budget.budget(), query).await?;
+    let values = found.groups.iter().map(|group| {
+        let keys: usize = group.key.iter().map(String::len).sum();
+        keys + group.of.iter().map(ValueSummary::bytes).sum::<usize>()
+    });
+    request_budget.memory.hold(values.sum())?;
+    Ok(found)
 }
 
 fn too_many(argument: &str, paths: usize, paths_max: usize) -> Error {

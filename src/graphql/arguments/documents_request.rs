@@ -2,20 +2,14 @@
 
 use async_graphql::Value;
 
-use crate::budget::Share;
+use super::filter_input::{FilterInput, KeyFilterInput, OrderInput, read_documents};
+use super::page_arguments::{AskedPage, FieldRequest, PageBounds};
+use super::place_input::DEFAULT_COLLECTION;
 use crate::database::DocumentKey;
-use crate::database::query::{
-    self, KeySet, Order, Page, PageRow, Position, Select, Total, UsedIndexes,
-};
+use crate::database::query::{self, DocumentPage, KeySet, Order, Page, Position, Select, Total};
 use crate::document::filter::Filter;
 use crate::document::json::write_string;
-use crate::document::path::Place;
 use crate::error::{Error, Result};
-use crate::graphql::arguments::filter_input::{
-    FilterInput, KeyFilterInput, OrderInput, read_documents,
-};
-use crate::graphql::arguments::page_arguments::{AskedPage, PageBoundaries, PageBounds};
-use crate::graphql::arguments::place_input::DEFAULT_COLLECTION;
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::scalars::list_cursor;
 use crate::graphql::scalars::scalar_types::parsed;
@@ -32,24 +26,6 @@ pub(crate) struct DocumentsRequest {
     pub(crate) scan_limit: Option<i32>,
 }
 
-/// How the documents of a page were found.
-pub(crate) struct PagePlan {
-    /// The names of the indexes that were used.
-    pub(crate) index: Option<String>,
-    /// Whether one of the indexes is partial.
-    pub(crate) partial: bool,
-    /// The number of keys that were read, plus the number of documents that were examined.
-    pub(crate) scanned: usize,
-    /// The number of documents that were examined.
-    pub(crate) examined: usize,
-    /// Whether no document was read.
-    pub(crate) covered: bool,
-    /// The number of documents on the page.
-    pub(crate) returned: usize,
-    /// Why the total number of documents is unknown.
-    pub(crate) total_count_reason: Option<&'static str>,
-}
-
 /// The request of a field without arguments.
 impl Default for DocumentsRequest {
     fn default() -> Self {
@@ -64,64 +40,30 @@ impl Default for DocumentsRequest {
     }
 }
 
-impl DocumentsRequest {
-    /// Sets an argument.
-    ///
-    /// # Errors
-    /// `BAD_USER_INPUT`: it does not have its type.
-    pub(crate) fn set(&mut self, name: &str, argument: Value) -> Result<()> {
-        let argument = Some(argument);
+impl FieldRequest for DocumentsRequest {
+    fn set(&mut self, name: &str, argument: Value) -> Result<()> {
         match name {
-            "collection" => self.collection = parsed(argument)?,
-            "where" => self.filter = parsed(argument)?,
-            "keys" => self.keys = parsed(argument)?,
-            "orderBy" => self.order = parsed(argument)?,
-            "first" => self.page.first = parsed(argument)?,
-            "after" => self.page.after = parsed(argument)?,
-            "last" => self.page.last = parsed(argument)?,
-            "before" => self.page.before = parsed(argument)?,
-            "scanLimit" => self.scan_limit = parsed(argument)?,
-            _ => {}
+            "collection" => self.collection = parsed(Some(argument))?,
+            "where" => self.filter = parsed(Some(argument))?,
+            "keys" => self.keys = parsed(Some(argument))?,
+            "orderBy" => self.order = parsed(Some(argument))?,
+            "scanLimit" => self.scan_limit = parsed(Some(argument))?,
+            _ => self.page.set(name, argument)?,
         }
         Ok(())
     }
+}
 
-    /// Finds the documents of the page, and their total number if `total` requests it.
-    pub(crate) async fn search(
+impl DocumentsRequest {
+    /// The query to run. It counts all documents if `total` requests it.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`, `TOO_COMPLEX`, `TOO_LARGE`: an argument has no meaning, or exceeds a limit.
+    pub(crate) async fn query(
         self,
-        read: &dyn Read,
         request_budget: &RequestBudget,
         total: bool,
-    ) -> Result<FoundDocuments> {
-        let (mut select, digest) = self.select(request_budget).await?;
-        select.total = total;
-        let page = query::documents(read, request_budget.budget(), &select).await?;
-        let rows = page.rows.iter();
-        let bytes = rows.map(|row| HELD_PER_ID_BYTE * row.position.id.bytes());
-        request_budget.memory.hold(bytes.sum())?;
-        let (total_count, total_count_reason) = total_count(page.total);
-        let (began, backward) = (select.page.from.is_some(), select.page.backward);
-        Ok(FoundDocuments {
-            in_a_row: select.filter.is_empty()
-                && select.order.is_by_id()
-                && !select.keys.is_listed(),
-            collection: select.collection,
-            has_next_page: if backward { began } else { page.more },
-            has_previous_page: if backward { page.more } else { began },
-            digest,
-            rows: page.rows,
-            columns: page.columns,
-            index: page.index,
-            scanned: page.scanned,
-            examined: page.examined,
-            total_count,
-            total_count_reason,
-            _memory: page.memory,
-        })
-    }
-
-    /// The query to run, and the digest that binds cursors to it.
-    pub(crate) async fn select(self, request_budget: &RequestBudget) -> Result<(Select, u64)> {
+    ) -> Result<PageQuery> {
         let read = read_documents(&self.collection, self.filter, self.keys, request_budget);
         let (filter, keys) = read.await?;
         let order = self.order.unwrap_or_default();
@@ -136,8 +78,10 @@ impl DocumentsRequest {
         } = self.page.bounds("documents")?;
         let ordered_by = order.values.len();
         let position = |text: String| {
-            let bytes = cursor::decode(&text, digest, cursor_argument, "this query's documents")?;
-            Position::decode(&bytes, ordered_by).ok_or_else(|| cursor::damaged(cursor_argument))
+            let bytes =
+                list_cursor::decode(&text, digest, cursor_argument, "this query's documents")?;
+            Position::decode(&bytes, ordered_by)
+                .ok_or_else(|| list_cursor::damaged(cursor_argument))
         };
         let page = Page {
             size,
@@ -151,66 +95,79 @@ impl DocumentsRequest {
             order,
             page,
             scan_max: scan_max(self.scan_limit)?,
-            total: false,
+            total,
         };
-        Ok((select, digest))
+        Ok(PageQuery { select, digest })
+    }
+}
+
+/// The query of a field `documents`.
+pub(crate) struct PageQuery {
+    pub(crate) select: Select,
+    /// Binds cursors to the query.
+    digest: u64,
+}
+
+impl PageQuery {
+    /// Finds the documents of the page, and their total number if it is requested.
+    pub(crate) async fn search(
+        &self,
+        read: &dyn Read,
+        request_budget: &RequestBudget,
+    ) -> Result<FoundDocuments> {
+        let select = &self.select;
+        let page = query::documents(read, request_budget.budget(), select).await?;
+        let rows = page.rows.iter();
+        let bytes = rows.map(|row| HELD_PER_ID_BYTE * row.position.id.bytes());
+        request_budget.memory.hold(bytes.sum())?;
+        let (began, backward) = (select.page.from.is_some(), select.page.backward);
+        Ok(FoundDocuments {
+            in_a_row: select.filter.is_empty()
+                && select.order.is_by_id()
+                && !select.keys.is_listed(),
+            collection: select.collection.clone(),
+            has_next_page: if backward { began } else { page.more },
+            has_previous_page: if backward { page.more } else { began },
+            digest: self.digest,
+            page,
+        })
     }
 }
 
 /// The documents of a page, before anything is read from them for the selection.
 pub(crate) struct FoundDocuments {
-    pub(crate) collection: String,
+    pub(crate) page: DocumentPage,
+    collection: String,
     /// Whether the documents are consecutive in the catalog.
     pub(crate) in_a_row: bool,
-    pub(crate) rows: Vec<PageRow>,
-    /// As [`DocumentPage::columns`](query::DocumentPage::columns).
-    pub(crate) columns: Vec<Place>,
-    pub(crate) total_count: Option<i32>,
-    total_count_reason: Option<&'static str>,
-    has_next_page: bool,
-    has_previous_page: bool,
+    pub(crate) has_next_page: bool,
+    pub(crate) has_previous_page: bool,
     /// Binds cursors to the query.
     digest: u64,
-    index: Option<UsedIndexes>,
-    scanned: usize,
-    examined: usize,
-    /// Memory for the rows, if they were sorted.
-    _memory: Option<Share>,
 }
 
 impl FoundDocuments {
-    /// The cursor of a row.
-    pub(crate) fn cursor(&self, row: &PageRow) -> String {
-        cursor::encode(self.digest, &row.position.encode())
+    /// The cursor of the row with this number.
+    pub(crate) fn cursor(&self, row: usize) -> Option<String> {
+        let row = self.page.rows.get(row)?;
+        Some(list_cursor::encode(self.digest, &row.position.encode()))
     }
 
-    pub(crate) fn boundaries(&self) -> PageBoundaries {
-        let cursor = |row: Option<&PageRow>| row.map(|row| self.cursor(row));
-        PageBoundaries {
-            has_next_page: self.has_next_page,
-            has_previous_page: self.has_previous_page,
-            start_cursor: cursor(self.rows.first()),
-            end_cursor: cursor(self.rows.last()),
-        }
-    }
-
-    /// How the documents were found. `is_read`: whether the selection was read from documents.
-    pub(crate) fn plan(&self, is_read: bool) -> PagePlan {
-        let index = self.index.as_ref();
-        PagePlan {
-            partial: index.is_some_and(|index| index.partial),
-            index: index.map(|index| index.names.clone()),
-            scanned: self.scanned,
-            examined: self.examined,
-            covered: self.examined == 0 && !is_read,
-            returned: self.rows.len(),
-            total_count_reason: self.total_count_reason,
+    /// The number of documents on all pages, or why it is unknown.
+    pub(crate) fn total_count(&self) -> (Option<i32>, Option<&'static str>) {
+        match self.page.total {
+            None => (None, None),
+            Some(Total::Unknown(why)) => (None, Some(why)),
+            Some(Total::Exact(total)) => match i32::try_from(total) {
+                Ok(total) => (Some(total), None),
+                Err(_) => (None, Some("the count exceeds the range of `Int`")),
+            },
         }
     }
 
     /// The keys of the documents, in the order of the rows.
     pub(crate) fn documents(&self) -> impl Iterator<Item = Result<DocumentKey>> {
-        let keys = self.rows.iter().map(|row| row.position.id.clone());
+        let keys = self.page.rows.iter().map(|row| row.position.id.clone());
         keys.map(|id| DocumentKey::new(&self.collection, id))
     }
 }
@@ -229,19 +186,7 @@ fn digest(collection: &str, filter: &Filter, keys: &KeySet, order: &Order) -> u6
         text.push(sign(value.descending));
     }
     text.push(sign(order.ids_descend));
-    cursor::digest(&text)
-}
-
-/// The number of documents on all pages, or why it is unknown.
-fn total_count(total: Option<Total>) -> (Option<i32>, Option<&'static str>) {
-    match total {
-        None => (None, None),
-        Some(Total::Unknown(why)) => (None, Some(why)),
-        Some(Total::Exact(total)) => match i32::try_from(total) {
-            Ok(total) => (Some(total), None),
-            Err(_) => (None, Some("the count exceeds the range of `Int`")),
-        },
-    }
+    list_cursor::digest(&text)
 }
 
 /// The number of documents that may be examined, from the argument `scanLimit`.

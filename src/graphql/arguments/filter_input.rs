@@ -15,48 +15,32 @@ use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::scalars::scalar_types::{Json, JsonPath};
 use crate::limits::{HELD_PER_ID_BYTE, HELD_PER_JSONPATH_BYTE, JSON_BYTES_PER_STEP, ORDERS_MAX};
 
-/// A document matches if a single value that `at` selects passes every test; without `at`, the whole document is tested. `lt`, `lte`, `gt`, `gte`, `startsWith` and `contains` match only values of the same type. Equality is deep and compares numbers by value; `ne` matches every value that is not equal. A test with null compares with null. `exists: false` matches if `at` selects nothing, and excludes other tests. `all`, `any` and `not` combine filters on the document. An empty filter matches every document.
+/// The input `DocumentFilter`, which schema.graphql describes.
 #[derive(InputObject, Default)]
 #[graphql(name = "DocumentFilter")]
 pub(crate) struct FilterInput {
-    /// Selects the values to test. Requires a test.
     at: Option<JsonPath>,
-    /// Equal to this.
     eq: MaybeUndefined<Json>,
-    /// Not equal to this.
     ne: MaybeUndefined<Json>,
-    /// Less than this.
     lt: MaybeUndefined<Json>,
-    /// Less than or equal to this.
     lte: MaybeUndefined<Json>,
-    /// Greater than this.
     gt: MaybeUndefined<Json>,
-    /// Greater than or equal to this.
     gte: MaybeUndefined<Json>,
-    /// Equal to one of these.
     #[graphql(name = "in")]
     one_of: Option<Vec<Option<Json>>>,
-    /// A string that begins with this.
     starts_with: Option<String>,
-    /// A string that contains this one, compared by code points; every string contains the empty string. No index supports this test.
     contains: Option<String>,
-    /// Whether `at` selects anything.
     exists: Option<bool>,
-    /// Every one of these filters matches.
     all: Option<Vec<FilterInput>>,
-    /// At least one of these filters matches.
     any: Option<Vec<FilterInput>>,
-    /// This filter does not match.
     not: Option<Box<FilterInput>>,
 }
 
-/// An order by the value that `by` selects; without `by`, by the key of the document, after which no other order may follow. Documents in which `by` selects nothing are left out. If `by` selects several values, the least one counts (descending: the greatest). Documents with equal values are sorted by the next order of the list, and at the end by key, in the direction of the last order. The order of values is null, booleans, numbers by value, strings by code point, then objects and arrays, of which only equal ones are guaranteed to be adjacent.
+/// The input `DocumentOrder`, which schema.graphql describes.
 #[derive(InputObject)]
 #[graphql(name = "DocumentOrder")]
 pub(crate) struct OrderInput {
-    /// Selects the value to sort by. The key if absent.
     by: Option<JsonPath>,
-    /// Whether to sort from the greatest to the least.
     #[graphql(default)]
     descending: bool,
 }
@@ -225,21 +209,15 @@ impl OrderInput {
     }
 }
 
-/// A document matches if its key passes every test. Keys are written as in `document(id:)`: `2024` is an integer, `2024-05` and `"2024"`, with its quotation marks, are strings. All strings sort by code point before all integers, and versionstamps sort after both. So bounds of different kinds span kinds: `{gte: "2024-05", lt: "2025"}` has the strings from `2024-05` on and the integers before 2025, and `{gte: "2024", lt: "2024-05"}` has no key. An empty filter matches every document.
+/// The input `DocumentKeyFilter`, which schema.graphql describes.
 #[derive(InputObject, Default)]
 #[graphql(name = "DocumentKeyFilter")]
 pub(crate) struct KeyFilterInput {
-    /// A string that begins with this. Only strings match. The text of an integer or of a versionstamp is an error: write digits as a JSON string, with its quotation marks.
     prefix: Option<String>,
-    /// After this key, of any kind. If it is a string, every integer is after it. Excludes `gte`.
     gt: Option<ID>,
-    /// After or equal to this key, of any kind. If it is a string, every integer is after it.
     gte: Option<ID>,
-    /// Before this key, of any kind. If it is an integer, every string is before it. Excludes `lte`.
     lt: Option<ID>,
-    /// Before or equal to this key, of any kind. If it is an integer, every string is before it.
     lte: Option<ID>,
-    /// Equal to one of these keys, at most 1,000.
     #[graphql(name = "in")]
     one_of: Option<Vec<ID>>,
 }

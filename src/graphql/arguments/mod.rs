@@ -1,6 +1,7 @@
 //! The arguments of fields: pages, groups, filters, and the values of mutations.
 
 pub(crate) mod aggregate_request;
+pub(crate) mod children_request;
 pub(crate) mod documents_request;
 pub(crate) mod filter_input;
 pub(crate) mod json_argument;

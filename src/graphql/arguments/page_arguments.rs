@@ -1,11 +1,19 @@
-//! Page arguments, page bounds and cursors.
+//! The arguments of fields that return pages.
 
-use crate::database::{ChildBounds, DocumentKey};
-use crate::document::path::{Place, Segment};
+use async_graphql::Value;
+
 use crate::error::{Error, Limit, Result};
-use crate::graphql::scalars::list_cursor;
-use crate::key::{KeyStep, append_segment, step};
+use crate::graphql::scalars::scalar_types::parsed;
 use crate::limits::{PAGE_DEFAULT, PAGE_MAX};
+
+/// The arguments of a field, by default those of a field without arguments.
+pub(crate) trait FieldRequest: Default {
+    /// Sets an argument.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: it does not have its type.
+    fn set(&mut self, name: &str, argument: Value) -> Result<()>;
+}
 
 /// The page arguments of a connection.
 #[derive(Clone, Default)]
@@ -23,6 +31,20 @@ pub(crate) struct PageBounds {
     pub(crate) cursor: Option<String>,
     /// The name of the argument that gave the cursor.
     pub(crate) cursor_argument: &'static str,
+}
+
+impl FieldRequest for AskedPage {
+    fn set(&mut self, name: &str, argument: Value) -> Result<()> {
+        let argument = Some(argument);
+        match name {
+            "first" => self.first = parsed(argument)?,
+            "after" => self.after = parsed(argument)?,
+            "last" => self.last = parsed(argument)?,
+            "before" => self.before = parsed(argument)?,
+            _ => {}
+        }
+        Ok(())
+    }
 }
 
 impl AskedPage {
@@ -52,15 +74,6 @@ impl AskedPage {
     }
 }
 
-/// The boundaries of a page.
-pub(crate) struct PageBoundaries {
-    pub(crate) has_next_page: bool,
-    pub(crate) has_previous_page: bool,
-    /// The cursors of the first and of the last item. None if the page is empty.
-    pub(crate) start_cursor: Option<String>,
-    pub(crate) end_cursor: Option<String>,
-}
-
 /// The size of a page of `what`, from the argument of this name.
 ///
 /// # Errors
@@ -78,39 +91,4 @@ pub(crate) fn page_size(argument: &str, size: Option<i32>, what: &str) -> Result
             ))
             .with_limit(Limit::new("pageSize", PAGE_MAX))
         })
-}
-
-/// A digest of a place and of the bounds on its children, which binds their cursors to them.
-///
-/// # Errors
-/// `TOO_LARGE`: the key of the place exceeds the limit.
-pub(crate) fn digest(document: &DocumentKey, place: &Place, within: &ChildBounds) -> Result<u64> {
-    let mut query = document.place(place)?;
-    let ChildBounds { prefix, from, to } = within;
-    let prefix = prefix.clone().map(Segment::Key);
-    for (kind, bound) in [&prefix, from, to].into_iter().enumerate() {
-        if let Some(bound) = bound {
-            // No segment begins with 0xFF.
-            query.extend_from_slice(&[0xFF, u8::try_from(kind).unwrap_or(u8::MAX)]);
-            append_segment(&mut query, bound.as_ref());
-        }
-    }
-    Ok(cursor::digest(&query))
-}
-
-pub(crate) fn encode_cursor(digest: u64, last: &Segment) -> String {
-    let mut position = Vec::new();
-    append_segment(&mut position, last.as_ref());
-    cursor::encode(digest, &position)
-}
-
-pub(crate) fn decode_cursor(cursor: &str, digest: u64, argument: &str) -> Result<Segment> {
-    let last = cursor::decode(cursor, digest, argument, "the children of this value")?;
-    match step(&last) {
-        Some((KeyStep::Key(key), bytes)) if bytes == last.len() => {
-            Ok(Segment::Key(key.into_owned()))
-        }
-        Some((KeyStep::Index(index), bytes)) if bytes == last.len() => Ok(Segment::Index(index)),
-        _ => Err(cursor::damaged(argument)),
-    }
 }

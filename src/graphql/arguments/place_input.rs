@@ -4,11 +4,12 @@ use std::sync::Arc;
 
 use async_graphql::{ID, InputObject};
 
+use super::required::{in_argument, path_of_change};
 use crate::budget::Reservation;
 use crate::database::{DocumentKey, ValueSource};
 use crate::document::id::DocumentId;
+use crate::document::path::Path;
 use crate::error::Result;
-use crate::graphql::arguments::required::{in_argument, path_of_change};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::scalars::scalar_types::PathScalar;
 use crate::key::Leaves;
@@ -17,21 +18,27 @@ use crate::store::Transaction;
 /// The collection of a field without the argument `collection`.
 pub(crate) const DEFAULT_COLLECTION: &str = "D";
 
-/// A place in a document. It fails with `NOT_FOUND` if nothing is stored there.
+/// The input `DocumentPlace`, which schema.graphql describes.
 #[derive(InputObject)]
 #[graphql(name = "DocumentPlace")]
 pub(crate) struct PlaceInput {
-    /// The collection that holds the document.
     #[graphql(default_with = "DEFAULT_COLLECTION.to_owned()")]
     collection: String,
-    /// The key of the document in its collection (`Document.key`).
     id: ID,
-    /// The path of the value; the empty path is the whole document.
     #[graphql(default_with = "Some(PathScalar::default())")]
     path: Option<PathScalar>,
 }
 
 impl PlaceInput {
+    /// The document and the path.
+    ///
+    /// # Errors
+    /// `INVALID_PATH`, `BAD_USER_INPUT`: the path or the id is invalid.
+    pub(crate) fn place(&self) -> Result<(DocumentKey, Path)> {
+        let document = DocumentKey::new(&*self.collection, DocumentId::parse(&self.id)?)?;
+        Ok((document, path_of_change(self.path.as_ref())?))
+    }
+
     /// Reads the value in the transaction of the operation. `memory` holds it.
     ///
     /// # Errors
@@ -44,10 +51,10 @@ impl PlaceInput {
         memory: &Reservation,
     ) -> Result<Leaves> {
         let read = async {
-            let document = DocumentKey::new(&*self.collection, DocumentId::parse(&self.id)?)?;
+            let (document, path) = self.place()?;
             let source = ValueSource {
                 document: Arc::new(document),
-                path: path_of_change(self.path.as_ref())?,
+                path,
             };
             request_budget.places(1)?;
             source.read(transaction, memory).await

@@ -3,74 +3,60 @@
 use async_graphql::{InputObject, MaybeUndefined};
 use bytes::Bytes;
 
+use super::json_argument::parsed;
+use super::place_input::PlaceInput;
+use super::required::{in_argument, required_json};
 use crate::budget::Reservation;
 use crate::database::{Update, UpdateOperation, UpdateOperator};
 use crate::document::flatten::json_text;
 use crate::error::{Error, Result};
-use crate::graphql::arguments::json_argument::parsed;
-use crate::graphql::arguments::place_input::PlaceInput;
-use crate::graphql::arguments::required::{in_argument, required_json};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::scalars::scalar_types::{Json, JsonPath};
 use crate::key::Leaves;
 use crate::store::Transaction;
 
-/// A value, and the paths at which to store it. Exactly one of `value` and `from` is required.
+/// The input `DocumentValueUpdate`, which schema.graphql describes.
 #[derive(InputObject)]
 #[graphql(name = "DocumentValueUpdate")]
 pub(crate) struct SetInput {
-    /// Selects the values to replace.
     at: JsonPath,
-    /// Any JSON value; may be null.
     value: MaybeUndefined<Json>,
-    /// The place of the value. It is read once, before the field changes anything.
     from: Option<PlaceInput>,
 }
 
-/// A number, and the paths of the numbers to add it to.
+/// The input `DocumentIncrementUpdate`, which schema.graphql describes.
 #[derive(InputObject)]
 #[graphql(name = "DocumentIncrementUpdate")]
 pub(crate) struct IncrementInput {
-    /// Selects the numbers. It is an error if a selected value is not a number.
     at: JsonPath,
-    /// The number to add; may be negative.
     #[graphql(default_with = "Json::one()")]
     by: Json,
 }
 
-/// Values to remove from arrays, and the paths of the arrays. Exactly one of `values` and `from` is required.
+/// The input `DocumentRemoveUpdate`, which schema.graphql describes.
 #[derive(InputObject)]
 #[graphql(name = "DocumentRemoveUpdate")]
 pub(crate) struct RemoveInput {
-    /// Selects the arrays. It is an error if a selected value is not an array.
     at: JsonPath,
-    /// An array. Elements that are equal to one of its elements are removed.
     values: Option<Json>,
-    /// The place of such an array. It is read once, before the field changes anything.
     from: Option<PlaceInput>,
 }
 
-/// Values to append, and the paths of the arrays. Exactly one of `value`, `values` and `from` is required.
+/// The input `DocumentAppendUpdate`, which schema.graphql describes.
 #[derive(InputObject)]
 #[graphql(name = "DocumentAppendUpdate")]
 pub(crate) struct AppendInput {
-    /// Selects the arrays. It is an error if a selected value is not an array.
     at: JsonPath,
-    /// One element: any JSON value; may be null.
     value: MaybeUndefined<Json>,
-    /// An array whose elements are all appended.
     values: Option<Json>,
-    /// The place of such an array. It is read once, before the field changes anything.
     from: Option<PlaceInput>,
 }
 
-/// A JSON Merge Patch (RFC 7396), and the paths at which to apply it.
+/// The input `DocumentMergeUpdate`, which schema.graphql describes.
 #[derive(InputObject)]
 #[graphql(name = "DocumentMergeUpdate")]
 pub(crate) struct MergeInput {
-    /// Selects the values to merge into.
     at: JsonPath,
-    /// The patch, as in `mergeDocument`. It is required, but may be null, which stores null.
     patch: MaybeUndefined<Json>,
 }
 
@@ -129,6 +115,20 @@ impl UpdateLists {
             ));
         }
         Ok(updates)
+    }
+
+    /// For each element its operator, the paths at which it is applied, and the place from which it
+    /// takes a value.
+    pub(crate) fn targets(
+        &self,
+    ) -> impl Iterator<Item = (UpdateOperator, &JsonPath, Option<&PlaceInput>)> {
+        self.elements().map(|element| {
+            let from = match element.operand {
+                Ok(UpdateOperand::Place(place)) => Some(place),
+                _ => None,
+            };
+            (element.operator, element.at, from)
+        })
     }
 
     fn elements(&self) -> impl Iterator<Item = UpdateInput<'_>> {

@@ -2,3 +2,4 @@
 
 pub(crate) mod request_budget;
 pub(crate) mod request_stats;
+pub(crate) mod rules_in_force;

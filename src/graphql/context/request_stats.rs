@@ -20,8 +20,8 @@ pub struct RequestStats {
     pub error: Option<ErrorKind>,
     /// Whether the prepared query was in the cache. None if the text is unknown.
     pub parsed_before: Option<bool>,
-    /// Whether the text was found by its hash. None if the client sent the text.
-    pub found_by_hash: Option<bool>,
+    /// Whether the text was found by its id. None if the client sent the text.
+    pub found_by_id: Option<bool>,
     /// The operations on the store.
     pub store: Arc<Operations>,
 }

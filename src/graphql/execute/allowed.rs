@@ -7,14 +7,14 @@ use crate::limits::Bounds;
 
 /// The deadline of a request, and the size limit of its response in bytes.
 #[derive(Clone, Copy)]
-pub(super) struct Allowed {
-    pub(super) deadline: Instant,
-    pub(super) response_bytes: usize,
+pub(crate) struct Allowed {
+    pub(crate) deadline: Instant,
+    pub(crate) response_bytes: usize,
 }
 
 impl Allowed {
     /// The limits from `bounds`, or the remaining ones of a batch if these are lower.
-    pub(super) fn of(request: &Request, bounds: &Bounds) -> Self {
+    pub(crate) fn of(request: &Request, bounds: &Bounds) -> Self {
         let deadline = Instant::now() + bounds.request_time;
         let response_bytes = bounds.response_bytes;
         match request.left {
@@ -30,7 +30,7 @@ impl Allowed {
     }
 
     /// The bounds with the response limit of this request.
-    pub(super) fn bounds(self, bounds: &Bounds) -> Bounds {
+    pub(crate) fn bounds(self, bounds: &Bounds) -> Bounds {
         Bounds {
             response_bytes: self.response_bytes,
             ..*bounds

@@ -4,98 +4,56 @@
 //! than it means: without its path, `deleteDocument` deletes the whole document. Leaving the argument
 //! out of the query has its documented meaning, because that cannot happen by accident at run time.
 
-use std::collections::HashSet;
-
-use async_graphql::parser::types::{
-    BaseType, Directive, ExecutableDocument, Field, OperationDefinition, OperationType, Selection,
-    SelectionSet, Type,
-};
-use async_graphql::{Name, Positioned, Value, Variables};
+use async_graphql::Value;
+use async_graphql::parser::types::{BaseType, OperationType, Type};
 use async_graphql_value::Value as Input;
 
+use super::planned::PlanArguments;
 use crate::document::leaf::abridged;
 use crate::error::{Error, Result};
+use crate::graphql::prepare::plan::{Field, Plan, PlannedMutation};
 use crate::graphql::schema::types::{Types, base_name};
 use crate::graphql::variables::coerced::Coerced;
 
-/// Checks the variables in the paths, the sets of keys and the filters of a valid mutation. The
-/// default of a variable is a value.
+/// Checks the variables in the paths, the sets of keys and the filters of a mutation. The default of a
+/// variable is a value.
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: the named variable is absent or null.
-pub(crate) fn check_targets(
-    document: &ExecutableDocument,
-    operation: &OperationDefinition,
-    variables: &Coerced,
-    types: &Types,
-) -> Result<()> {
-    let values = &variables.values;
-    let definitions = operation.variable_definitions.iter();
-    let declared = definitions.map(|definition| &definition.node.name.node);
-    let without: HashSet<&Name> = declared
-        .filter(|name| matches!(values.get(*name), None | Some(Value::Null)))
-        .collect();
-    if without.is_empty() {
-        return Ok(());
+pub(crate) fn check_targets(plan: &Plan, variables: &Coerced, types: &Types) -> Result<()> {
+    let targets = Targets { variables, types };
+    for field in PlanArguments(variables).included(&plan.root) {
+        if let Field::Mutation(planned) = &field.field {
+            targets.field(planned)?;
+        }
     }
-    let targets = Targets {
-        document,
-        variables,
-        types,
-        without,
-    };
-    targets.selections(&operation.selection_set.node)
+    Ok(())
 }
 
 struct Targets<'d> {
-    document: &'d ExecutableDocument,
     variables: &'d Coerced,
     types: &'d Types,
-    /// The variables that are absent or null.
-    without: HashSet<&'d Name>,
 }
 
 /// A position inside an argument of a field.
 #[derive(Clone, Copy)]
 struct ArgumentPosition<'d> {
-    field: &'d Name,
-    argument: &'d Name,
+    field: &'d str,
+    argument: &'d str,
     /// Whether the position is inside a filter or a set of keys, where an absent value is no test.
     tests: bool,
 }
 
 impl Targets<'_> {
-    /// Checks the fields of a mutation. The fields below them only read.
-    fn selections(&self, selections: &SelectionSet) -> Result<()> {
-        for selection in &selections.items {
-            if is_skipped(selection.node.directives(), &self.variables.values) {
-                continue;
-            }
-            match &selection.node {
-                Selection::Field(field) => self.field(&field.node)?,
-                Selection::InlineFragment(inline) => {
-                    self.selections(&inline.node.selection_set.node)?;
-                }
-                Selection::FragmentSpread(spread) => {
-                    let name = &spread.node.fragment_name.node;
-                    if let Some(fragment) = self.document.fragments.get(name) {
-                        self.selections(&fragment.node.selection_set.node)?;
-                    }
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn field(&self, field: &Field) -> Result<()> {
+    fn field(&self, field: &PlannedMutation) -> Result<()> {
         let root = Types::root(OperationType::Mutation);
-        let Some((declared, _)) = self.types.field(root, &field.name.node) else {
+        let Some((declared, _)) = self.types.field(root, &field.name) else {
             return Ok(());
         };
         for (argument, value) in &field.arguments {
             if let Some(position) = declared.get(&argument.node) {
                 let at = ArgumentPosition {
-                    field: &field.name.node,
+                    field: &field.name,
                     argument: &argument.node,
                     tests: false,
                 };
@@ -122,7 +80,7 @@ impl Targets<'_> {
                 }
             }
             Input::Object(members) => {
-                let Some(declared) = self.types.inputs().members(base) else {
+                let Some(declared) = self.types.input(base) else {
                     return Ok(());
                 };
                 let at = ArgumentPosition {
@@ -140,19 +98,17 @@ impl Targets<'_> {
         Ok(())
     }
 
-    fn check(&self, at: ArgumentPosition<'_>, name: &Name, base: &str) -> Result<()> {
-        if !self.without.contains(name) {
-            return Ok(());
-        }
-        let is_null = self.variables.values.contains_key(name);
-        // A test with null compares with null.
-        if is_null && base == JSON {
-            return Ok(());
-        }
+    fn check(&self, at: ArgumentPosition<'_>, name: &str, base: &str) -> Result<()> {
+        let found = match self.variables.values.get(name) {
+            // A test with null compares with null.
+            Some(Value::Null) if base == JSON => return Ok(()),
+            Some(Value::Null) => "null",
+            Some(_) => return Ok(()),
+            None => "not given",
+        };
         let ArgumentPosition {
             field, argument, ..
         } = at;
-        let found = if is_null { "null" } else { "not given" };
         Err(Error::bad_input(format!(
             "the variable `${}` in the argument `{argument}` of `{field}` is {found}: in a mutation, \
              variables in paths, `keys` and filters must have a value, because without it more would \
@@ -160,22 +116,6 @@ impl Targets<'_> {
             abridged(name)
         )))
     }
-}
-
-/// Whether `@skip` or `@include` excludes a selection.
-pub(super) fn is_skipped(directives: &[Positioned<Directive>], variables: &Variables) -> bool {
-    directives.iter().any(|directive| {
-        let condition = match directive.node.get_argument("if").map(|value| &value.node) {
-            Some(Input::Boolean(value)) => *value,
-            Some(Input::Variable(name)) => variables.get(name) == Some(&Value::Boolean(true)),
-            _ => false,
-        };
-        match directive.node.name.node.as_str() {
-            "skip" => condition,
-            "include" => !condition,
-            _ => false,
-        }
-    })
 }
 
 const PATH: &str = "Path";

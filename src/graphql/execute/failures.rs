@@ -6,7 +6,7 @@ use super::hints::QueryAnswer;
 use crate::error::{Error, ErrorKind};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_stats::RequestStats;
-use crate::graphql::response::write_errors::{server_error, write};
+use crate::graphql::response::write_errors::{complete, server_error, without_data};
 
 /// The error of a request whose time limit has passed.
 pub(super) fn out_of_time(request_budget: &RequestBudget) -> Error {
@@ -23,11 +23,17 @@ pub(super) fn conflict(errors: &[ServerError]) -> Option<&Error> {
         .find(|error| error.kind() == ErrorKind::Conflict)
 }
 
+/// Whether the rules do not allow a field.
+pub(super) fn is_forbidden(errors: &[ServerError]) -> bool {
+    let mut ours = errors.iter().filter_map(ServerError::source::<Error>);
+    ours.any(|error| error.kind() == ErrorKind::Forbidden)
+}
+
 /// The response to a request that was not executed.
 pub(super) fn refusal(error: &Error) -> Vec<u8> {
     let errors = [server_error(error)];
     log(&errors);
-    write(None, &errors)
+    without_data(&errors)
 }
 
 /// As [`refusal`], and records the error in `report`.
@@ -40,7 +46,7 @@ pub(super) fn error_response(error: &Error, report: &mut RequestStats) -> Vec<u8
 pub(super) fn undone(errors: &[ServerError], report: &mut RequestStats) -> Vec<u8> {
     report.note(errors);
     log(errors);
-    write(Some(&async_graphql::Value::Null), errors)
+    complete(b"{\"data\":null".to_vec(), errors)
 }
 
 /// The answer to a failed query.

@@ -1,5 +1,6 @@
 //! The options and the results of executing a request.
 
+use crate::graphql::context::rules_in_force::RulesInForce;
 use crate::graphql::schema::scope::SchemaScope;
 use crate::limits::Bounds;
 
@@ -28,7 +29,7 @@ pub enum GraphQlResponse {
 }
 
 /// The options of a GraphQL interface.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub struct GraphQlOptions {
     /// The operations in the schema.
     pub scope: SchemaScope,
@@ -36,18 +37,24 @@ pub struct GraphQlOptions {
     pub introspection: bool,
     /// Whether responses to queries have hints.
     pub hints: bool,
+    /// Whether only listed operations are executed.
+    pub listed_only: bool,
     /// The limits of a request.
     pub bounds: Bounds,
+    /// The access rules. Without them, every request is allowed.
+    pub rules: Option<RulesInForce>,
 }
 
-/// All operations, introspection, hints, and the documented default limits.
+/// All operations, introspection, hints, the documented default limits, and no access rules.
 impl Default for GraphQlOptions {
     fn default() -> Self {
         Self {
             scope: SchemaScope::default(),
             introspection: true,
             hints: true,
+            listed_only: false,
             bounds: Bounds::DEFAULT,
+            rules: None,
         }
     }
 }

@@ -2,7 +2,6 @@
 
 pub(crate) mod allowed;
 pub(crate) mod change_targets;
-pub(crate) mod current_schema;
 pub(crate) mod failures;
 pub(crate) mod filter_text;
 pub(crate) mod hints;
@@ -10,6 +9,7 @@ pub(crate) mod interface;
 pub(crate) mod mutations;
 pub(crate) mod operation;
 pub(crate) mod planned;
+pub(crate) mod replaceable;
 pub(crate) mod service;
 pub(crate) mod streaming;
 pub(crate) mod subscriptions;

@@ -2,62 +2,67 @@
 
 use std::sync::Arc;
 
-use async_graphql::parser::types::ExecutableDocument;
-
-use crate::budget::offload_if_large;
+use crate::budget::{count_steps, offload_if_large, turn};
 use crate::database::IdempotencyKey;
 use crate::error::Result;
 use crate::graphql::prepare::plan::Plan;
 use crate::graphql::prepare::prepared_query::{PreparedQuery, select};
 use crate::graphql::request::body::Request;
 use crate::graphql::request::raw_variables::GivenVariables;
-use crate::graphql::schema::served_schema::ServedSchema;
 use crate::graphql::variables::coerce::coerce;
 use crate::graphql::variables::coerced::{Coerced, IdleVariables};
-use crate::limits::{Bounds, JSON_BYTES_AT_ONCE};
+use crate::limits::{Bounds, JSON_BYTES_AT_ONCE, JSON_BYTES_PER_STEP};
+use crate::rights::{Principal, RequestRights};
 
 /// An operation that can be executed any number of times.
 #[derive(Clone)]
 pub(crate) struct Operation {
-    /// The schema that the document is valid against.
-    pub(crate) schema: Arc<ServedSchema>,
-    pub(crate) document: Arc<ExecutableDocument>,
+    pub(crate) prepared: Arc<PreparedQuery>,
     pub(crate) plan: Arc<Plan>,
     pub(crate) name: Option<String>,
     pub(crate) variables: Coerced,
     pub(crate) once_only: Option<Arc<IdempotencyKey>>,
+    /// What the sender may do.
+    pub(crate) rights: RequestRights,
 }
 
 /// A subscription between two executions. It takes less memory than an [`Operation`].
 pub(crate) struct IdleOperation {
-    schema: Arc<ServedSchema>,
-    document: Arc<ExecutableDocument>,
+    prepared: Arc<PreparedQuery>,
     plan: Arc<Plan>,
     name: Option<Box<str>>,
     variables: IdleVariables,
+    principal: Principal,
+    is_listed: bool,
 }
 
 impl IdleOperation {
     /// Keeps an operation, which has no idempotency key.
     pub(crate) fn new(operation: Operation) -> Self {
         Self {
-            schema: operation.schema,
-            document: operation.document,
+            prepared: operation.prepared,
             plan: operation.plan,
             name: operation.name.map(Into::into),
             variables: IdleVariables::new(operation.variables),
+            principal: operation.rights.principal,
+            is_listed: operation.rights.is_listed,
         }
     }
 
-    /// The operation, to execute it.
-    pub(crate) fn operation(&self) -> Operation {
+    /// The sender, and whether the operation is a listed one, sent by its id.
+    pub(crate) fn sender(&self) -> (Principal, bool) {
+        (self.principal.clone(), self.is_listed)
+    }
+
+    /// The operation, to execute it with the rights that the sender has now.
+    pub(crate) fn operation(&self, rights: RequestRights) -> Operation {
         Operation {
-            schema: self.schema.clone(),
-            document: self.document.clone(),
+            prepared: self.prepared.clone(),
             plan: self.plan.clone(),
             name: self.name.as_deref().map(str::to_owned),
             variables: self.variables.coerced(),
             once_only: None,
+            rights,
         }
     }
 }
@@ -74,6 +79,8 @@ pub(crate) async fn coerced(
 ) -> Result<Coerced> {
     let bytes = request.variables.text().len();
     if bytes <= JSON_BYTES_AT_ONCE {
+        turn().await;
+        count_steps(bytes as u64 / JSON_BYTES_PER_STEP);
         let name = request.operation_name.as_deref();
         return coerced_now(prepared, name, &request.variables, &bounds);
     }
@@ -90,6 +97,10 @@ fn coerced_now(
     bounds: &Bounds,
 ) -> Result<Coerced> {
     let selected = select(&prepared.document, name)?;
-    let inputs = prepared.schema.types().inputs();
-    coerce(&selected.variable_definitions, given, inputs, bounds)
+    let types = prepared.schema.types();
+    let coerced = coerce(&selected.variable_definitions, given, types, bounds)?;
+    Ok(Coerced {
+        bytes: given.text().len(),
+        ..coerced
+    })
 }

@@ -1,36 +1,36 @@
 //! Executes a request: a query in one snapshot, a mutation in one transaction.
 
 use std::sync::Arc;
-use std::time::SystemTime;
 
 use async_graphql::parser::types::OperationType;
-use async_graphql::{Name, ServerError, Value};
+use async_graphql::{Name, Value};
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use tokio::time::{Instant, timeout_at};
 
 use super::allowed::Allowed;
 use super::change_targets::check_targets;
-use super::failures::{conflict, error_response, log, out_of_time, refusal, unanswered, undone};
+use super::failures::{
+    error_response, is_forbidden, log, out_of_time, refusal, unanswered, undone,
+};
 use super::hints::{QueryAnswer, with_hints};
 use super::interface::{GraphQlOptions, GraphQlResponse, Methods};
-use super::mutations::session::MutationSession;
-use super::mutations::{MutationExecutor, MutationResponse};
+use super::mutations::attempt::{AttemptLimits, Mutated, attempt};
 use super::operation::{IdleOperation, Operation, coerced};
-use super::planned::write::WrittenResponse;
+use super::planned::seen_change::SeenChange;
+use super::planned::write_response::WrittenResponse;
 use super::planned::{PlanArguments, PlanExecutor, PlanSource};
-use super::streaming::{ResponseStream, Started};
+use super::streaming::{EventResponse, ResponseStream, Started};
 use super::subscriptions::changes::responses_to_changes;
+use super::subscriptions::followed_place::seen_places;
 use super::subscriptions::live::{LiveKey, LiveQueries};
 use super::subscriptions::target::{SubscriptionTarget, target};
 use crate::budget::Pool;
-use crate::database::{
-    Database, FollowFrom, FollowedChange, StoredResponse, UniqueViolation, keep_answer,
-    kept_answer, unique_violation,
-};
+use crate::database::{Database, FollowFrom, FollowedChange, Interest};
 use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_stats::{RequestStats, type_name};
+use crate::graphql::context::rules_in_force::{RulesInForce, SameCaller, caller_digest, rights_of};
 use crate::graphql::prepare::introspection::Introspection;
 use crate::graphql::prepare::plan::Field;
 use crate::graphql::prepare::prepared_query::{PreparedQueries, Refusal, select, select_named};
@@ -39,10 +39,12 @@ use crate::graphql::request::body::Request;
 use crate::graphql::request::idempotency::once_only;
 use crate::graphql::request::persisted::PersistedQueries;
 use crate::graphql::response::commit_version::fill;
-use crate::graphql::response::write_errors::{complete, server_error, write, write_value};
+use crate::graphql::response::write_errors::{complete, server_error, without_data};
+use crate::graphql::scalars::scalar_types::{EnumValues, write_value};
 use crate::graphql::variables::variable_cost::check_uses;
 use crate::limits::Bounds;
-use crate::store::{Decision, MeteredTransaction, Transaction, TransactionResult};
+use crate::rights::{Principal, RequestRights};
+use crate::store::{Decision, Transaction, TransactionResult};
 
 /// The GraphQL interface of a database.
 #[derive(Clone)]
@@ -51,22 +53,16 @@ pub struct GraphQl(pub(super) Arc<ServiceParts>);
 pub(super) struct ServiceParts {
     database: Database,
     pub(super) operations: PreparedQueries,
-    persisted: PersistedQueries,
+    pub(super) persisted: PersistedQueries,
+    /// Whether only listed operations are executed.
+    listed_only: bool,
     /// Whether responses to queries have hints.
     hints: bool,
     pool: Pool,
     bounds: Bounds,
     live: Arc<LiveQueries>,
-}
-
-/// The outcome of one execution of a mutation.
-enum Mutated {
-    /// The mutation was executed. The response has placeholders for the version.
-    Now(Vec<u8>),
-    /// The mutation failed, and has no effect.
-    Failed(Vec<ServerError>),
-    /// The mutation took effect earlier, with this stored response.
-    Earlier(StoredResponse),
+    /// The access rules.
+    rules: Option<RulesInForce>,
 }
 
 impl GraphQl {
@@ -81,7 +77,9 @@ impl GraphQl {
             scope,
             introspection,
             hints,
+            listed_only,
             bounds,
+            rules,
         } = options;
         let pool = Pool::new(bounds.held_bytes);
         database.changes().count_in(pool.clone());
@@ -90,10 +88,12 @@ impl GraphQl {
             database,
             operations,
             persisted: PersistedQueries::new(),
+            listed_only,
             hints,
             live: Arc::new(LiveQueries::new(pool.clone())),
             pool,
             bounds,
+            rules,
         }))
     }
 
@@ -142,7 +142,7 @@ impl GraphQl {
                 Refusal::Error(error) => GraphQlResponse::Refused(error_response(&error, report)),
                 Refusal::Invalid(errors) => {
                     report.note(&errors);
-                    GraphQlResponse::Refused(write(None, &errors))
+                    GraphQlResponse::Refused(without_data(&errors))
                 }
             })
     }
@@ -221,13 +221,17 @@ impl GraphQl {
     ) -> Result<ResponseStream> {
         // A copy, because the text is a part of the whole message.
         let key = LiveKey {
-            document: operation.document.clone(),
+            document: operation.prepared.document.clone(),
             operation: operation.name.as_deref().map(Into::into),
             variables: variables[..].into(),
+            caller: caller_digest(&operation.rights, SameCaller::Rights),
         };
-        let selected = select(&operation.document, operation.name.as_deref())?;
-        let target = target(root_field(selected)?, &operation.variables.values, after)?;
+        let document = &operation.prepared.document;
+        let selected = select(document, operation.name.as_deref())?;
+        let field = root_field(document, selected)?;
+        let target = target(field, &operation.variables.values, after)?;
         let inner = self.0.clone();
+        let rules = inner.rules.as_ref().map(RulesInForce::followed);
         let time = allowed.deadline.saturating_duration_since(Instant::now());
         let allowed = move || Allowed {
             deadline: Instant::now() + time,
@@ -237,27 +241,38 @@ impl GraphQl {
             SubscriptionTarget::Live(interest, pause) => {
                 let follow = self.0.database.changes().follow(interest, FollowFrom::Now);
                 let idle = IdleOperation::new(operation);
-                let execute = move || -> BoxFuture<'static, Vec<u8>> {
-                    let (inner, operation) = (inner.clone(), idle.operation());
-                    Box::pin(async move {
-                        let mut report = RequestStats::default();
-                        inner.query(operation, allowed(), &mut report, false).await
-                    })
+                let execute = move || -> BoxFuture<'static, EventResponse> {
+                    let (inner, operation) = (inner.clone(), inner.renewed(&idle));
+                    Box::pin(async move { inner.respond_to_event(operation, allowed()).await })
                 };
                 let live = &self.0.live;
-                live.subscribe(key, pause, follow, execute, refusal).await
+                live.subscribe(key, pause, follow, rules, execute, refusal)
+                    .await
             }
             SubscriptionTarget::Changes(interest, after) => {
+                seen_places(&operation.rights, &interest)?;
                 let changes = self.0.database.changes();
                 let from = after.map_or(FollowFrom::Now, FollowFrom::Cursor);
-                let follower = changes.follow(interest, from).await?;
-                let idle = IdleOperation::new(operation);
-                Ok(responses_to_changes(follower, refusal, move |change| {
-                    let (inner, operation) = (inner.clone(), idle.operation());
-                    Box::pin(
-                        async move { inner.respond_to_change(operation, allowed(), change).await },
-                    )
-                }))
+                let follower = changes.follow(interest.clone(), from).await?;
+                let idle = Arc::new(IdleOperation::new(operation));
+                let interest = Arc::new(interest);
+                let check = {
+                    let (inner, idle, interest) = (inner.clone(), idle.clone(), interest.clone());
+                    move || seen_places(&inner.renewed(&idle).rights, &interest).map(|_| ())
+                };
+                let respond = move |change| -> BoxFuture<'static, EventResponse> {
+                    let (inner, operation) = (inner.clone(), inner.renewed(&idle));
+                    let interest = interest.clone();
+                    Box::pin(async move {
+                        let followed = (&*interest, &change);
+                        inner
+                            .respond_to_change(operation, allowed(), followed)
+                            .await
+                    })
+                };
+                Ok(responses_to_changes(
+                    follower, rules, refusal, check, respond,
+                ))
             }
         }
     }
@@ -311,39 +326,44 @@ impl ServiceParts {
         request: Request,
         report: &mut RequestStats,
     ) -> Result<(Operation, OperationType), Refusal> {
-        let by_hash = request.query.is_empty() && request.query_hash.is_some();
-        report.found_by_hash = by_hash.then_some(false);
-        let request = self.persisted.resolve(request)?;
-        report.found_by_hash = by_hash.then_some(true);
+        let by_id = request.query.is_empty() && request.query_id.is_some();
+        report.found_by_id = by_id.then_some(false);
+        let resolved = self.persisted.resolve(request)?;
+        report.found_by_id = by_id.then_some(true);
+        if self.listed_only {
+            resolved.check_listed()?;
+        }
+        let request = &resolved.request;
         let kept = self.operations.kept_document(&request.query);
         report.parsed_before = Some(kept.is_some());
         let prepared = match kept {
             Some(prepared) => prepared,
             None => self.operations.document(&request.query).await?,
         };
-        self.persisted.keep(&request);
+        self.persisted.keep(&resolved);
         let document = &prepared.document;
         let (name, selected) = select_named(document, request.operation_name.as_deref())?;
-        let ty = prepared.operation_type(name, selected);
+        let ty = selected.ty;
         report.ty = Some(type_name(ty));
         report.operation = name.map(str::to_owned);
         let plan = prepared.plan(name)?;
-        let variables = coerced(&prepared, &request, self.bounds).await?;
+        let variables = coerced(&prepared, request, self.bounds).await?;
         check_uses(document, selected, &variables, &self.bounds)?;
+        let rights = self.rights((request.principal.clone(), resolved.is_listed));
         let once_only = match ty {
             OperationType::Mutation => {
-                check_targets(document, selected, &variables, prepared.schema.types())?;
-                once_only(&request).map(Arc::new)
+                check_targets(&plan, &variables, prepared.schema.types())?;
+                once_only(request, caller_digest(&rights, SameCaller::User)).map(Arc::new)
             }
             OperationType::Query | OperationType::Subscription => None,
         };
         let operation = Operation {
-            schema: prepared.schema.clone(),
-            document: document.clone(),
+            prepared,
             plan,
-            name: request.operation_name,
+            name: resolved.request.operation_name,
             variables,
             once_only,
+            rights,
         };
         Ok((operation, ty))
     }
@@ -357,6 +377,8 @@ impl ServiceParts {
     ) -> Vec<u8> {
         let request_budget = self.request_budget(allowed);
         let answer = self.execute(&operation, &request_budget, report).await;
+        // A hint may tell what the sender may not read.
+        let hints = hints && operation.rights.rules_in_force().is_none();
         if !hints || !answer.may_be_empty {
             return answer.json;
         }
@@ -396,7 +418,8 @@ impl ServiceParts {
             variables: &operation.variables,
             source: PlanSource::Database(&database),
             request_budget,
-            sdl: operation.schema.subgraph().json(),
+            rights: &operation.rights,
+            sdl: operation.prepared.schema.sdl(),
         };
         let executed = executor.execute(&operation.plan, &introspected);
         answer(executed, request_budget, report).await
@@ -420,13 +443,14 @@ impl ServiceParts {
         let query = introspection.query(numbers, &variables.values);
         let mut request = async_graphql::Request::new("").variables(variables.values.clone());
         request.set_parsed_query(query);
-        let response = operation.schema.introspect(request).await;
+        let response = operation.prepared.schema.introspect(request).await;
         let mut values = vec![Vec::new(); introspection.count()];
         for (number, key) in included {
             match &response.data {
                 Value::Object(data) if response.errors.is_empty() => {
                     let value = data.get(key).unwrap_or(&Value::Null);
-                    values[number] = write_value(value);
+                    let written = write_value(&mut values[number], value, EnumValues::Strings);
+                    written.map_err(Error::internal)?;
                 }
                 _ => return Err(Error::internal("the schema cannot be introspected")),
             }
@@ -434,24 +458,51 @@ impl ServiceParts {
         Ok(values)
     }
 
+    /// The operation of a subscription, with the rights that its sender has now.
+    fn renewed(&self, idle: &IdleOperation) -> Operation {
+        idle.operation(self.rights(idle.sender()))
+    }
+
+    /// The response of a live query to one event.
+    async fn respond_to_event(&self, operation: Operation, allowed: Allowed) -> EventResponse {
+        let mut report = RequestStats::default();
+        let request_budget = self.request_budget(allowed);
+        let executed = self.execute(&operation, &request_budget, &mut report);
+        event_response(executed.await)
+    }
+
     /// The response to one change of a subscription.
     async fn respond_to_change(
         &self,
         operation: Operation,
         allowed: Allowed,
-        change: FollowedChange,
-    ) -> Vec<u8> {
+        (interest, followed): (&Interest, &FollowedChange),
+    ) -> EventResponse {
         let mut report = RequestStats::default();
+        let seen = match seen_places(&operation.rights, interest) {
+            Ok(seen) => seen,
+            Err(error) => {
+                return EventResponse {
+                    json: refusal(&error),
+                    is_last: true,
+                };
+            }
+        };
         let request_budget = self.request_budget(allowed);
         let database = self.database.observed(report.store.clone());
         let executor = PlanExecutor {
             variables: &operation.variables,
             source: PlanSource::Database(&database),
             request_budget: &request_budget,
-            sdl: operation.schema.subgraph().json(),
+            rights: &operation.rights,
+            sdl: operation.prepared.schema.sdl(),
         };
-        let executed = executor.respond_to_change(&operation.plan, &change);
-        answer(executed, &request_budget, &mut report).await.json
+        let change = SeenChange {
+            followed,
+            places: seen.as_deref(),
+        };
+        let executed = executor.respond_to_change(&operation.plan, change);
+        event_response(answer(executed, &request_budget, &mut report).await)
     }
 
     async fn mutate(
@@ -460,63 +511,32 @@ impl ServiceParts {
         transaction: Arc<dyn Transaction>,
         allowed: Allowed,
     ) -> Result<Decision<Mutated>> {
-        let once_only = operation.once_only.as_deref();
-        if let Some(once_only) = once_only {
-            let kept = kept_answer(&*transaction, once_only, SystemTime::now()).await?;
-            if let Some(kept) = kept {
-                return Ok(Decision::Abort(Mutated::Earlier(kept)));
-            }
-        }
-        let request_budget = Arc::new(RequestBudget::of_mutation(
-            &allowed.bounds(&self.bounds),
-            &self.pool,
-            allowed.deadline,
-        ));
-        let transaction: Arc<dyn Transaction> = Arc::new(MeteredTransaction::new(
-            transaction,
-            request_budget.budget(),
-        ));
-        let plan = &operation.plan;
-        let session = MutationSession::new(
-            transaction,
-            &request_budget,
-            PlanArguments(&operation.variables)
-                .included(&plan.root)
-                .nth(1)
-                .is_some(),
-            self.database.store().limits().transaction_bytes_max,
-        );
-        let executed = MutationExecutor::new(&session, &operation.variables)
-            .execute(plan)
-            .await;
-        if let Ok(response) = &executed
-            && let Some(conflict) = conflict(&response.errors)
-        {
-            return Err(conflict.clone());
-        }
-        if let Some(passed) = request_budget.passed() {
-            return Err(passed.clone());
-        }
-        let MutationResponse { json, errors } = executed?;
-        if !errors.is_empty() {
-            return Ok(Decision::Abort(Mutated::Failed(errors)));
-        }
-        let violation = unique_violation(session.transaction()).await?;
-        if let Some(UniqueViolation { document, error }) = violation {
-            let error = session.place(&document, server_error(&error));
-            return Ok(Decision::Abort(Mutated::Failed(vec![error])));
-        }
-        if let Some(once_only) = once_only {
-            keep_answer(session.transaction(), once_only, &json, SystemTime::now()).await?;
-            request_budget.check()?;
-        }
-        Ok(Decision::Commit(Mutated::Now(json)))
+        let limits = AttemptLimits {
+            allowed,
+            bounds: &self.bounds,
+            pool: &self.pool,
+            bytes_max: self.database.store().limits().transaction_bytes_max,
+        };
+        attempt(operation, transaction, &limits).await
+    }
+
+    /// What a caller may do now.
+    fn rights(&self, (principal, is_listed): (Principal, bool)) -> RequestRights {
+        rights_of(self.rules.as_ref(), principal, is_listed)
     }
 
     /// The budget of one request, or of one response of a subscription.
     fn request_budget(&self, allowed: Allowed) -> Arc<RequestBudget> {
         let bounds = allowed.bounds(&self.bounds);
         Arc::new(RequestBudget::new(&bounds, &self.pool, allowed.deadline))
+    }
+}
+
+/// The response to an event. If the rules do not allow it, it is the last one.
+fn event_response(answer: QueryAnswer) -> EventResponse {
+    EventResponse {
+        is_last: is_forbidden(&answer.errors),
+        json: answer.json,
     }
 }
 

@@ -17,6 +17,13 @@ pub struct StreamedResponse {
     pub cursor: Option<String>,
 }
 
+/// A response to one event of a subscription.
+pub(crate) struct EventResponse {
+    pub(crate) json: Vec<u8>,
+    /// Whether it is the last one, because the subscriber has lost its rights.
+    pub(crate) is_last: bool,
+}
+
 /// The responses of an operation. The operation ends when the stream does, and is cancelled when the
 /// stream is dropped. A stream that is polled slowly holds a bounded amount of memory: a
 /// subscription then drops states that a newer one replaces, or ends with an error.

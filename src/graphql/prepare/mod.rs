@@ -4,7 +4,6 @@ pub(crate) mod condition;
 pub(crate) mod introspection;
 pub(crate) mod parse;
 pub(crate) mod plan;
-mod planned_types;
 mod planner;
 pub(crate) mod prepared_query;
 pub(crate) mod query_cost;

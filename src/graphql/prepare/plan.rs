@@ -11,6 +11,8 @@ use crate::document::path::Path;
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) root: Selection,
+    /// The number of fields.
+    pub(crate) fields: usize,
     /// The fields that introspect the schema, if there are any.
     pub(crate) introspection: Option<Introspection>,
 }
@@ -86,7 +88,7 @@ pub(crate) enum Field {
     /// A field of an element that is known when it is found.
     OfElement(ElementField),
     /// `__typename`, as JSON.
-    Typename(&'static str),
+    Typename(Box<str>),
     /// `Document.id`
     DocumentId,
     /// `Subdocument.id`
@@ -124,111 +126,95 @@ pub(crate) enum Field {
     OfPage(PageField),
 }
 
-/// A scalar field of a page.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum PageField {
-    TotalCount,
-    /// Fields of `PageInfo`.
-    HasNextPage,
-    HasPreviousPage,
-    StartCursor,
-    EndCursor,
-    /// Fields of `DocumentQueryPlan`.
-    Index,
-    Partial,
-    Scanned,
-    Examined,
-    Covered,
-    Returned,
-    TotalCountReason,
-    /// `DocumentAggregation.groupCount`
-    GroupCount,
+/// Declares fields that are planned by their type and their name in the schema alone.
+macro_rules! schema_fields {
+    ($(#[$doc:meta])* $fields:ident { $($($ty:literal)|+: $($name:literal => $field:ident),+;)+ }) => {
+        $(#[$doc])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum $fields { $($($field,)+)+ }
+
+        impl $fields {
+            /// The field of a type with this name. None if there is none.
+            pub(super) fn of(ty: &str, name: &str) -> Option<Self> {
+                Some(match ty {
+                    $($($ty)|+ => match name {
+                        $($name => Self::$field,)+
+                        _ => return None,
+                    },)+
+                    _ => return None,
+                })
+            }
+        }
+    };
 }
 
-/// An aggregate of the values of a group.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ValuesField {
-    Sum,
-    Average,
-    Min,
-    Max,
+schema_fields! {
+    /// A field of a page or of groups, of its `pageInfo` or of its `plan`.
+    PageField {
+        "DocumentConnection": "totalCount" => TotalCount;
+        "DocumentAggregation": "groupCount" => GroupCount;
+        "PageInfo": "hasNextPage" => HasNextPage, "hasPreviousPage" => HasPreviousPage,
+            "startCursor" => StartCursor, "endCursor" => EndCursor;
+        "DocumentQueryPlan" | "DocumentAggregationPlan": "index" => Index, "partial" => Partial, "scanned" => Scanned,
+            "examined" => Examined, "covered" => Covered, "returned" => Returned,
+            "totalCountReason" => TotalCountReason;
+    }
 }
 
-/// A field of a group, a collection or an index, of the result of a mutation, or of a change.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum ElementField {
-    /// Fields of `DocumentGroup`.
-    GroupKey,
-    GroupCount,
-    /// Fields of `DocumentCollection`.
-    CollectionName,
-    CollectionCount,
-    /// Fields of `DocumentIndex`.
-    IndexName,
-    IndexOn,
-    IndexUnique,
-    IndexWhere,
-    IndexState,
-    IndexError,
-    /// Fields of `DocumentDeletion`.
-    DeletionKey,
-    Deleted,
-    DeletedId,
-    DeletedValue,
-    /// Fields of `DocumentAppend`.
-    AppendedId,
-    AppendedKey,
-    AppendedCollection,
-    AppendedVersion,
-    /// Fields of `DocumentBulkResult`.
-    Matched,
-    Changed,
-    Unchanged,
-    /// Fields of `DocumentUpdateResult`.
-    UpdateOperator,
-    UpdateAt,
-    UpdatePlaces,
-    /// Fields of `DocumentCollectionDrop`.
-    DroppedCollection,
-    DroppedDocuments,
-    /// Fields of `DocumentChange`.
-    ChangeCursor,
-    ChangeVersion,
-    ChangeCollection,
-    ChangeKey,
-    ChangeKind,
-    ChangePaths,
-    ChangeResync,
+schema_fields! {
+    /// An aggregate of the values of a group.
+    ValuesField {
+        "DocumentGroup": "sum" => Sum, "average" => Average, "min" => Min, "max" => Max;
+    }
+}
+
+schema_fields! {
+    /// A field of an element that is known when it is found: of a group, a collection or an index, of the
+    /// result of a mutation, or of a change.
+    ElementField {
+        "DocumentGroup": "key" => GroupKey, "count" => GroupCount;
+        "DocumentCollection": "name" => CollectionName, "count" => CollectionCount;
+        "DocumentIndex": "name" => IndexName, "on" => IndexOn, "unique" => IndexUnique,
+            "where" => IndexWhere, "state" => IndexState, "error" => IndexError;
+        "DocumentDeletion": "key" => DeletionKey, "deleted" => Deleted, "deletedId" => DeletedId,
+            "value" => DeletedValue;
+        "DocumentAppend": "documentId" => AppendedId, "key" => AppendedKey,
+            "collection" => AppendedCollection, "version" => AppendedVersion;
+        "DocumentBulkResult": "matched" => Matched, "changed" => Changed, "unchanged" => Unchanged;
+        "DocumentUpdateResult": "operator" => UpdateOperator, "at" => UpdateAt, "places" => UpdatePlaces;
+        "DocumentCollectionDrop": "collection" => DroppedCollection, "documents" => DroppedDocuments;
+        "DocumentChange": "cursor" => ChangeCursor, "version" => ChangeVersion,
+            "collection" => ChangeCollection, "key" => ChangeKey, "kind" => ChangeKind,
+            "paths" => ChangePaths, "resync" => ChangeResync;
+    }
+}
+
+schema_fields! {
+    /// The function that a field of `Mutation` calls.
+    MutationFunction {
+        "Mutation": "insertDocument" => InsertDocument, "replaceDocument" => ReplaceDocument,
+            "copyDocument" => CopyDocument, "testDocument" => TestDocument,
+            "mergeDocument" => MergeDocument, "patchDocument" => PatchDocument,
+            "incrementDocument" => IncrementDocument, "deleteDocument" => DeleteDocument,
+            "appendDocument" => AppendDocument, "updateDocuments" => UpdateDocuments,
+            "deleteDocuments" => DeleteDocuments, "takeDocuments" => TakeDocuments,
+            "createIndex" => CreateIndex, "dropIndex" => DropIndex,
+            "dropCollection" => DropCollection;
+    }
 }
 
 /// A field of `Mutation`: the function that it calls, and what is selected from its result.
 #[derive(Debug)]
 pub(crate) struct PlannedMutation {
+    /// The name of the field in the schema.
+    pub(crate) name: Name,
     pub(crate) function: MutationFunction,
     /// With their positions in the query.
     pub(crate) arguments: Vec<(Positioned<Name>, Positioned<Input>)>,
     /// Empty if the result is a scalar.
     pub(crate) below: Selection,
-}
-
-/// The function that a field of `Mutation` calls.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum MutationFunction {
-    InsertDocument,
-    ReplaceDocument,
-    CopyDocument,
-    TestDocument,
-    MergeDocument,
-    PatchDocument,
-    IncrementDocument,
-    DeleteDocument,
-    AppendDocument,
-    UpdateDocuments,
-    DeleteDocuments,
-    TakeDocuments,
-    CreateIndex,
-    DropIndex,
-    DropCollection,
+    /// The number of fields in it.
+    pub(crate) fields: usize,
 }
 
 /// The selection of an object that is a `Document` or a `Subdocument`.

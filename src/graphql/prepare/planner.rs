@@ -5,8 +5,8 @@ use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use async_graphql::parser::types::{
-    ExecutableDocument, Field as RequestedField, OperationDefinition, OperationType,
-    Selection as Requested, SelectionSet, TypeCondition,
+    ExecutableDocument, Field as RequestedField, OperationDefinition, Selection as Requested,
+    SelectionSet, TypeCondition,
 };
 use async_graphql::{Name, Positioned};
 use async_graphql_value::Value as Input;
@@ -14,10 +14,9 @@ use async_graphql_value::Value as Input;
 use super::condition::FieldCondition;
 use super::introspection::{IntrospectedFields, Introspection, merged};
 use super::plan::{
-    ElementField, Field, NodeSelection, PageField, Paths, Plan, PlannedField, PlannedMutation,
-    Selection, ValuesField, Where,
+    ElementField, Field, MutationFunction, NodeSelection, PageField, Paths, Plan, PlannedField,
+    PlannedMutation, Selection, ValuesField, Where,
 };
-use super::planned_types::{Of, field_of_result, function};
 use crate::document::json::write_string;
 use crate::document::path::Path;
 use crate::error::{Error, Limit, Result};
@@ -27,7 +26,7 @@ use crate::graphql::schema::types::Types;
 use crate::limits::PLANNED_FIELDS_MAX;
 
 impl Plan {
-    /// Plans a valid operation. The root field of a subscription is one of a query.
+    /// Plans a valid operation.
     ///
     /// # Errors
     /// `TOO_COMPLEX`: it has too many fields. `INTERNAL`: the schema has a field that no plan reads.
@@ -36,10 +35,6 @@ impl Plan {
         operation: &OperationDefinition,
         types: &Types,
     ) -> Result<Self> {
-        let of = match operation.ty {
-            OperationType::Mutation => Of::Mutation,
-            OperationType::Query | OperationType::Subscription => Of::Query,
-        };
         let planner = Planner {
             document,
             types,
@@ -47,11 +42,12 @@ impl Plan {
             introspected: RefCell::default(),
         };
         let selected = [Source::of(&operation.selection_set.node)];
-        let root = planner.selection(of, &selected);
+        let root = planner.selection(Types::root(operation.ty), &selected);
         let root = root.ok_or_else(|| planner.failure())?;
         let introspected = planner.introspected.into_inner();
         Ok(Self {
             root,
+            fields: PLANNED_FIELDS_MAX - planner.fields.get(),
             introspection: Introspection::new(document, operation, introspected),
         })
     }
@@ -114,22 +110,13 @@ impl<'d> Planner<'d> {
     }
 
     /// Whether a fragment with this condition applies to objects of the type.
-    fn applies(&self, condition: &TypeCondition, of: Of) -> bool {
-        self.types.applies(&condition.on.node, of.names().0)
-    }
-
-    /// Whether a field can be null. A subscription is planned as a query.
-    fn is_nullable(&self, of: Of, field: &Name) -> bool {
-        let mut ty = self.types.field_type(of.names().0, field);
-        if let Of::Query = of {
-            ty = ty.or_else(|| self.types.field_type("Subscription", field));
-        }
-        ty.is_some_and(|ty| ty.nullable)
+    fn applies(&self, condition: &TypeCondition, of: &str) -> bool {
+        self.types.applies(&condition.on.node, of)
     }
 
     /// Plans the merged selection of an object. The recursion is bounded by the limit on the levels of
     /// the document.
-    fn selection(&self, of: Of, sources: &[Source<'d>]) -> Option<Selection> {
+    fn selection(&self, of: &str, sources: &[Source<'d>]) -> Option<Selection> {
         let mut occurrences = Vec::new();
         for source in sources {
             self.collect(of, source.selected, &source.conditions, &mut occurrences)?;
@@ -159,7 +146,7 @@ impl<'d> Planner<'d> {
 
     fn collect(
         &self,
-        of: Of,
+        of: &str,
         requested: &'d SelectionSet,
         outer: &[FieldCondition],
         occurrences: &mut Vec<Occurrence<'d>>,
@@ -195,7 +182,7 @@ impl<'d> Planner<'d> {
     /// `earlier` one.
     fn planned(
         &self,
-        of: Of,
+        of: &str,
         occurrence: &Occurrence<'d>,
         earlier: Vec<Vec<FieldCondition>>,
         later: &[&Occurrence<'d>],
@@ -217,114 +204,143 @@ impl<'d> Planner<'d> {
             pos: requested.pos,
             conditions: occurrence.conditions.clone(),
             earlier,
-            nullable: self.is_nullable(of, &requested.node.name.node),
+            nullable: self
+                .types
+                .field_type(of, &requested.node.name.node)
+                .is_some_and(|ty| ty.nullable),
             field: self.field(of, &requested.node, &below)?,
         })
     }
 
-    fn field(&self, of: Of, requested: &RequestedField, below: &[Source<'d>]) -> Option<Field> {
+    /// What a field reads, by its type and its name in the schema.
+    fn field(&self, of: &str, requested: &RequestedField, below: &[Source<'d>]) -> Option<Field> {
         let name = requested.name.node.as_str();
         if name == "__typename" {
-            return Some(Field::Typename(of.names().1));
+            return Some(Field::Typename(format!("\"{of}\"").into()));
+        }
+        if let Some(field) = ElementField::of(of, name) {
+            return Some(Field::OfElement(field));
+        }
+        if let Some(field) = PageField::of(of, name) {
+            return Some(Field::OfPage(field));
+        }
+        if let Some(field) = ValuesField::of(of, name) {
+            let values = argument(requested, "of")?.clone();
+            return Some(Field::OfValues(field, values));
+        }
+        if let Some(function) = MutationFunction::of(of, name) {
+            let before = self.fields.get();
+            let below = self.below(of, requested, below)?;
+            return Some(Field::Mutation(PlannedMutation {
+                name: requested.name.node.clone(),
+                function,
+                arguments: requested.arguments.clone(),
+                fields: before - self.fields.get(),
+                below,
+            }));
         }
         match of {
-            Of::Query => self.root_field(name, requested, below),
-            Of::Document | Of::Subdocument => self.field_of_value(of, name, requested, below),
-            Of::Page | Of::Edge | Of::ChildPage | Of::ChildEdge => {
-                self.field_of_page(of, name, below)
-            }
-            Of::PageInfo | Of::QueryPlan | Of::AggregationPlan => {
-                page_field(name).map(Field::OfPage)
-            }
-            Of::Aggregation => Some(match name {
-                "groups" => Field::Groups(self.selection(Of::Group, below)?),
-                "plan" => Field::AboutPage(self.selection(Of::AggregationPlan, below)?),
-                "groupCount" => Field::OfPage(PageField::GroupCount),
-                _ => return None,
-            }),
-            Of::Group => field_of_group(name, requested),
-            Of::Collection => Some(match name {
-                "name" => Field::OfElement(ElementField::CollectionName),
-                "count" => Field::OfElement(ElementField::CollectionCount),
-                "indexes" => Field::Indexes(self.selection(Of::Index, below)?),
-                _ => return None,
-            }),
-            Of::Index => field_of_index(name).map(Field::OfElement),
-            Of::Service => (name == "sdl").then_some(Field::Sdl),
-            Of::Mutation => self.mutation(name, requested, below),
-            Of::Deletion
-            | Of::Append
-            | Of::BulkResult
-            | Of::UpdateResult
-            | Of::CollectionDrop
-            | Of::Change => match (of, name) {
-                (Of::Deletion | Of::Change, "document") => {
-                    self.selection(Of::Document, below).map(Field::DocumentNow)
-                }
-                (Of::BulkResult, "updates") => {
-                    self.selection(Of::UpdateResult, below).map(Field::Updates)
-                }
-                (Of::Change, "patch") => Some(Field::Patch),
-                _ => field_of_result(of, name).map(Field::OfElement),
-            },
+            "Query" | "Subscription" => self.root_field(of, requested, below),
+            "Document" | "Subdocument" => self.field_of_value(of, requested, below),
+            _ => self.other_field(of, requested, below),
         }
     }
 
-    fn mutation(
+    /// The selection below a field. Empty if it is a scalar.
+    fn below(
         &self,
-        name: &str,
+        of: &str,
         requested: &RequestedField,
         below: &[Source<'d>],
-    ) -> Option<Field> {
-        let (function, result) = function(name)?;
-        Some(Field::Mutation(PlannedMutation {
-            function,
-            arguments: requested.arguments.clone(),
-            below: match result {
-                Some(of) => self.selection(of, below)?,
-                None => Selection(Vec::new()),
-            },
-        }))
+    ) -> Option<Selection> {
+        let (_, ty) = self.types.field(of, &requested.name.node)?;
+        self.selection(ty, below)
     }
 
     fn root_field(
         &self,
-        name: &str,
+        of: &str,
         requested: &RequestedField,
-        below: &[Source<'d>],
+        sources: &[Source<'d>],
     ) -> Option<Field> {
-        let field = match name {
+        let below = || self.below(of, requested, sources);
+        let argument = |name| argument(requested, name);
+        Some(match requested.name.node.as_str() {
             "document" => Field::Document {
-                collection: argument(requested, "collection").cloned(),
-                id: argument(requested, "id")?.clone(),
-                path: place(argument(requested, "path")),
-                below: self.selection(Of::Subdocument, below)?,
+                collection: argument("collection").cloned(),
+                id: argument("id")?.clone(),
+                path: place(argument("path")),
+                below: below()?,
             },
-            "documents" => Field::Documents(arguments(requested), self.selection(Of::Page, below)?),
-            "aggregate" => {
-                let selection = self.selection(Of::Aggregation, below)?;
-                Field::Aggregate(arguments(requested), selection)
-            }
-            "__schema" | "__type" => self.introspection(requested, below),
+            "documents" => Field::Documents(arguments(requested), below()?),
+            "aggregate" => Field::Aggregate(arguments(requested), below()?),
+            "__schema" | "__type" => self.introspection(requested, sources),
             "changesCursor" => Field::ChangesCursor,
-            "changes" => Field::Change(self.selection(Of::Change, below)?),
-            "collections" => Field::Collections(self.selection(Of::Collection, below)?),
-            "node" => {
-                let id = argument(requested, "id")?.clone();
-                Field::NodeById(id, self.nodes(below)?)
-            }
-            "nodes" => {
-                let ids = argument(requested, "ids")?.clone();
-                Field::NodesById(ids, self.nodes(below)?)
-            }
-            "_service" => Field::Service(self.selection(Of::Service, below)?),
+            "changes" => Field::Change(below()?),
+            "collections" => Field::Collections(below()?),
+            "node" => Field::NodeById(argument("id")?.clone(), self.nodes(sources)?),
+            "nodes" => Field::NodesById(argument("ids")?.clone(), self.nodes(sources)?),
+            "_service" => Field::Service(below()?),
             ENTITIES => Field::Entities {
-                representations: argument(requested, "representations")?.clone(),
-                below: self.selection(Of::Document, below)?,
+                representations: argument("representations")?.clone(),
+                below: self.selection("Document", sources)?,
             },
             _ => return None,
-        };
-        Some(field)
+        })
+    }
+
+    fn field_of_value(
+        &self,
+        of: &str,
+        requested: &RequestedField,
+        sources: &[Source<'d>],
+    ) -> Option<Field> {
+        let below = || self.below(of, requested, sources);
+        let argument = |name| argument(requested, name);
+        Some(match requested.name.node.as_str() {
+            "id" if of == "Subdocument" => Field::SubdocumentId,
+            "id" => Field::DocumentId,
+            "document" => Field::Whole(below()?),
+            "path" => Field::Path,
+            "key" => Field::Key,
+            "collection" => Field::Collection,
+            "version" => Field::Version,
+            "kind" => Field::Kind,
+            "length" => Field::Length,
+            "value" => Field::Value(place(argument("path"))),
+            "values" => Field::Values(places(argument("paths")?)),
+            "pick" => Field::Pick(places(argument("paths")?)),
+            "omit" => Field::Omit(places(argument("paths")?)),
+            "subdocument" => Field::Subdocument(place(Some(argument("path")?)), below()?),
+            "select" => Field::Select(argument("query")?.clone(), below()?),
+            "children" => Field::Children(arguments(requested), below()?),
+            _ => return None,
+        })
+    }
+
+    /// A field of a page or of groups, of the result of a mutation, or of a change. Those of different
+    /// types have different names.
+    fn other_field(
+        &self,
+        of: &str,
+        requested: &RequestedField,
+        sources: &[Source<'d>],
+    ) -> Option<Field> {
+        let below = || self.below(of, requested, sources);
+        Some(match requested.name.node.as_str() {
+            "nodes" => Field::Nodes(below()?),
+            "edges" => Field::Edges(below()?),
+            "node" => Field::Node(below()?),
+            "cursor" => Field::Cursor,
+            "pageInfo" | "plan" => Field::AboutPage(below()?),
+            "groups" => Field::Groups(below()?),
+            "indexes" => Field::Indexes(below()?),
+            "sdl" => Field::Sdl,
+            "updates" => Field::Updates(below()?),
+            "document" => Field::DocumentNow(below()?),
+            "patch" => Field::Patch,
+            _ => return None,
+        })
     }
 
     fn introspection(&self, requested: &RequestedField, below: &[Source<'d>]) -> Field {
@@ -339,108 +355,10 @@ impl<'d> Planner<'d> {
 
     fn nodes(&self, below: &[Source<'d>]) -> Option<NodeSelection> {
         Some(NodeSelection {
-            of_document: self.selection(Of::Document, below)?,
-            of_subdocument: self.selection(Of::Subdocument, below)?,
+            of_document: self.selection("Document", below)?,
+            of_subdocument: self.selection("Subdocument", below)?,
         })
     }
-
-    fn field_of_value(
-        &self,
-        of: Of,
-        name: &str,
-        requested: &RequestedField,
-        below: &[Source<'d>],
-    ) -> Option<Field> {
-        let field = match (of, name) {
-            (Of::Subdocument, "document") => Field::Whole(self.selection(Of::Document, below)?),
-            (Of::Subdocument, "path") => Field::Path,
-            (Of::Subdocument, "id") => Field::SubdocumentId,
-            (_, "id") => Field::DocumentId,
-            (_, "key") => Field::Key,
-            (_, "collection") => Field::Collection,
-            (_, "version") => Field::Version,
-            (_, "kind") => Field::Kind,
-            (_, "value") => Field::Value(place(argument(requested, "path"))),
-            (_, "values") => Field::Values(places(argument(requested, "paths")?)),
-            (_, "pick") => Field::Pick(places(argument(requested, "paths")?)),
-            (_, "omit") => Field::Omit(places(argument(requested, "paths")?)),
-            (_, "subdocument") => Field::Subdocument(
-                place(Some(argument(requested, "path")?)),
-                self.selection(Of::Subdocument, below)?,
-            ),
-            (_, "select") => {
-                let query = argument(requested, "query")?.clone();
-                Field::Select(query, self.selection(Of::Subdocument, below)?)
-            }
-            (_, "length") => Field::Length,
-            (_, "children") => {
-                Field::Children(arguments(requested), self.selection(Of::ChildPage, below)?)
-            }
-            _ => return None,
-        };
-        Some(field)
-    }
-
-    fn field_of_page(&self, of: Of, name: &str, below: &[Source<'d>]) -> Option<Field> {
-        let (edge, node) = match of {
-            Of::Page | Of::Edge => (Of::Edge, Of::Document),
-            _ => (Of::ChildEdge, Of::Subdocument),
-        };
-        let field = match (of, name) {
-            (Of::Page | Of::ChildPage, "nodes") => Field::Nodes(self.selection(node, below)?),
-            (Of::Page | Of::ChildPage, "edges") => Field::Edges(self.selection(edge, below)?),
-            (_, "pageInfo") => Field::AboutPage(self.selection(Of::PageInfo, below)?),
-            (Of::Page, "plan") => Field::AboutPage(self.selection(Of::QueryPlan, below)?),
-            (Of::Page, "totalCount") => Field::OfPage(PageField::TotalCount),
-            (Of::Edge | Of::ChildEdge, "cursor") => Field::Cursor,
-            (Of::Edge | Of::ChildEdge, "node") => Field::Node(self.selection(node, below)?),
-            _ => return None,
-        };
-        Some(field)
-    }
-}
-
-fn field_of_group(name: &str, requested: &RequestedField) -> Option<Field> {
-    let values = match name {
-        "key" => return Some(Field::OfElement(ElementField::GroupKey)),
-        "count" => return Some(Field::OfElement(ElementField::GroupCount)),
-        "sum" => ValuesField::Sum,
-        "average" => ValuesField::Average,
-        "min" => ValuesField::Min,
-        "max" => ValuesField::Max,
-        _ => return None,
-    };
-    Some(Field::OfValues(values, argument(requested, "of")?.clone()))
-}
-
-fn field_of_index(name: &str) -> Option<ElementField> {
-    Some(match name {
-        "name" => ElementField::IndexName,
-        "on" => ElementField::IndexOn,
-        "unique" => ElementField::IndexUnique,
-        "where" => ElementField::IndexWhere,
-        "state" => ElementField::IndexState,
-        "error" => ElementField::IndexError,
-        _ => return None,
-    })
-}
-
-/// A field of `PageInfo` or `DocumentQueryPlan`. Their fields have different names.
-fn page_field(name: &str) -> Option<PageField> {
-    Some(match name {
-        "hasNextPage" => PageField::HasNextPage,
-        "hasPreviousPage" => PageField::HasPreviousPage,
-        "startCursor" => PageField::StartCursor,
-        "endCursor" => PageField::EndCursor,
-        "index" => PageField::Index,
-        "partial" => PageField::Partial,
-        "scanned" => PageField::Scanned,
-        "examined" => PageField::Examined,
-        "covered" => PageField::Covered,
-        "returned" => PageField::Returned,
-        "totalCountReason" => PageField::TotalCountReason,
-        _ => return None,
-    })
 }
 
 fn arguments(requested: &RequestedField) -> Vec<(Name, Input)> {

@@ -1,24 +1,25 @@
 //! Parses and validates the text of a query within limits, and caches the prepared queries.
 
+use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arc_swap::ArcSwap;
-use async_graphql::parser::types::{
-    DocumentOperations, ExecutableDocument, OperationDefinition, OperationType, Selection,
-    SelectionSet,
-};
+use arc_swap::{ArcSwap, ArcSwapOption};
+use async_graphql::parser::types::{ExecutableDocument, OperationDefinition, OperationType};
 use async_graphql::{Name, ServerError};
+use futures::FutureExt as _;
+use tokio::task::yield_now;
 
 use super::parse::parse;
 use super::plan::Plan;
 use super::query_cost::check_expanded;
-use super::root_field::merged_root_field;
+use super::root_field::root_field;
 use super::text_limits::check_text;
 use super::validate::literals::incorrect_literals;
 use super::validate::overlapping::conflicts;
 use super::validate::shown::shown;
 use super::validate::unknown_fields::many_unknown_fields;
 use super::validate::variable_usage::disallowed;
+use crate::budget::portion;
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::lru_cache::LruCache;
@@ -27,6 +28,7 @@ use crate::graphql::schema::served_schema::ServedSchema;
 use crate::graphql::schema::types::{Types, base_name};
 use crate::limits::{
     Bounds, OPERATION_CACHED_BYTES_MAX, OPERATIONS_CACHED_BYTES_MAX, OPERATIONS_CACHED_MAX,
+    STEPS_PER_QUERY_BYTE,
 };
 
 /// The reason why a query is rejected.
@@ -47,10 +49,7 @@ impl From<Error> for Refusal {
 pub(crate) struct PreparedQuery {
     /// The schema that the document is valid against.
     pub(crate) schema: Arc<ServedSchema>,
-    /// The document, with subscriptions as queries.
     pub(crate) document: Arc<ExecutableDocument>,
-    /// The names of the operations that are subscriptions.
-    subscriptions: Vec<Option<Name>>,
     /// The plans, by the names of their operations.
     plans: Vec<(Option<Name>, Arc<Plan>)>,
 }
@@ -58,22 +57,7 @@ pub(crate) struct PreparedQuery {
 impl PreparedQuery {
     /// # Errors
     /// As [`Plan::of`].
-    fn new(mut document: ExecutableDocument, schema: Arc<ServedSchema>) -> Result<Self> {
-        let mut subscriptions = Vec::new();
-        let mut execute_as_query = |name: Option<&Name>, operation: &mut OperationDefinition| {
-            if operation.ty == OperationType::Subscription {
-                operation.ty = OperationType::Query;
-                subscriptions.push(name.cloned());
-            }
-        };
-        match &mut document.operations {
-            DocumentOperations::Single(only) => execute_as_query(None, &mut only.node),
-            DocumentOperations::Multiple(all) => {
-                for (name, operation) in all {
-                    execute_as_query(Some(name), &mut operation.node);
-                }
-            }
-        }
+    fn new(document: ExecutableDocument, schema: Arc<ServedSchema>) -> Result<Self> {
         let plans = document.operations.iter().map(|(name, operation)| {
             let plan = Plan::of(&document, &operation.node, schema.types())?;
             Ok((name.cloned(), Arc::new(plan)))
@@ -82,23 +66,8 @@ impl PreparedQuery {
         Ok(Self {
             schema,
             plans,
-            subscriptions,
             document: Arc::new(document),
         })
-    }
-
-    /// The type of the operation with this name in the document.
-    pub(crate) fn operation_type(
-        &self,
-        name: Option<&str>,
-        operation: &OperationDefinition,
-    ) -> OperationType {
-        let mut names = self.subscriptions.iter();
-        if names.any(|subscription| subscription.as_deref() == name) {
-            OperationType::Subscription
-        } else {
-            operation.ty
-        }
     }
 
     /// The plan of the operation with this name in the document.
@@ -119,9 +88,14 @@ pub(crate) struct PreparedQueries {
     bounds: Bounds,
     introspection: bool,
     kept: Mutex<PreparedCache>,
+    pinned: ArcSwap<PinnedQueries>,
 }
 
 type PreparedCache = LruCache<Box<str>, Arc<PreparedQuery>>;
+
+/// Queries that stay prepared, by their text. One that is not valid has no value, and also one that was
+/// not requested since the schema was replaced.
+type PinnedQueries = HashMap<Arc<str>, ArcSwapOption<PreparedQuery>>;
 
 impl PreparedQueries {
     pub(crate) fn new(scope: SchemaScope, introspection: bool, bounds: &Bounds) -> Self {
@@ -130,46 +104,96 @@ impl PreparedQueries {
             bounds: *bounds,
             introspection,
             kept: Mutex::new(empty_cache()),
+            pinned: ArcSwap::default(),
         }
     }
 
-    /// The prepared query for this text and the current schema, if it is in the cache.
+    /// The prepared query for this text and the current schema, if it is pinned or in the cache.
     pub(crate) fn kept_document(&self, text: &str) -> Option<Arc<PreparedQuery>> {
-        let kept = self.kept().get(text);
+        let kept = match self.pinned.load().get(text) {
+            Some(pinned) => pinned.load_full(),
+            None => self.kept().get(text),
+        };
         // A query that was prepared while the schema was replaced is cached after the cache is emptied.
         kept.filter(|kept| Arc::ptr_eq(&kept.schema, &self.schema.load()))
     }
 
-    /// Parses, validates and caches this text. Its validity does not depend on variables, which are
-    /// checked for each request.
+    /// Parses, validates and caches this text.
     pub(crate) async fn document(&self, text: &str) -> Result<Arc<PreparedQuery>, Refusal> {
-        check_text(text, &self.bounds)?;
-        let parsed = parse(text).map_err(|error| Refusal::Invalid(vec![error.into()]));
-        let mut document = parsed?;
-        let schema = self.schema();
-        let types = schema.types();
-        if !types.contains("Mutation") {
-            check_queries_only(&document)?;
-        }
-        check_expanded(&document, types, &self.bounds)?;
-        if !self.introspection {
-            check_introspection(&document)?;
-        }
-        check_types(&document, types)?;
-        if let Some(unknown) = many_unknown_fields(&document, types) {
-            return Err(Refusal::Invalid(unknown));
-        }
-        // Boxed, because this future is rarely needed and large.
-        Box::pin(validate(&document, &schema)).await?;
-        merge_root_fields(&mut document)?;
-        let document = Arc::new(PreparedQuery::new(document, schema)?);
-        if text.len() <= OPERATION_CACHED_BYTES_MAX {
+        let document = self.prepare(text).await?;
+        if let Some(pinned) = self.pinned.load().get(text) {
+            pinned.store(Some(document.clone()));
+        } else if text.len() <= OPERATION_CACHED_BYTES_MAX {
             // The cache counts the bytes of the text. A prepared query takes some dozen times as
             // many.
             let kept = document.clone();
             self.kept().keep(text.into(), kept, text.len());
         }
         Ok(document)
+    }
+
+    /// Prepares these texts and pins them, in place of all that were pinned before. Returns the texts that
+    /// are not valid.
+    pub(crate) async fn pin(&self, texts: &[Arc<str>]) -> HashMap<Arc<str>, Refusal> {
+        let (mut pinned, mut refused) = (PinnedQueries::new(), HashMap::new());
+        for text in texts {
+            if pinned.contains_key(text) {
+                continue;
+            }
+            let document = match self.kept_document(text) {
+                Some(kept) => Some(kept),
+                None => match self.prepare(text).await {
+                    Ok(document) => Some(document),
+                    Err(refusal) => {
+                        refused.insert(text.clone(), refusal);
+                        None
+                    }
+                },
+            };
+            pinned.insert(text.clone(), ArcSwapOption::new(document));
+            yield_now().await;
+        }
+        self.pinned.store(Arc::new(pinned));
+        refused
+    }
+
+    /// Parses and validates this text. Its validity does not depend on variables, which are checked for
+    /// each request.
+    async fn prepare(&self, text: &str) -> Result<Arc<PreparedQuery>, Refusal> {
+        // A fragment can be spread any number of times.
+        let steps = if text.contains("...") {
+            u64::MAX
+        } else {
+            text.len() as u64 * STEPS_PER_QUERY_BYTE
+        };
+        portion(steps, || self.prepare_now(text)).await
+    }
+
+    fn prepare_now(&self, text: &str) -> Result<Arc<PreparedQuery>, Refusal> {
+        check_text(text, &self.bounds)?;
+        let parsed = parse(text).map_err(|error| Refusal::Invalid(vec![error.into()]));
+        let document = parsed?;
+        let schema = self.schema();
+        let types = schema.types();
+        if !types.contains("Mutation") {
+            check_queries_only(&document)?;
+        }
+        let introspects = check_expanded(&document, types, &self.bounds)?;
+        if introspects && !self.introspection {
+            let error = Error::bad_input("introspection is turned off on this server");
+            return Err(error.into());
+        }
+        check_types(&document, types)?;
+        if let Some(unknown) = many_unknown_fields(&document, types) {
+            return Err(Refusal::Invalid(unknown));
+        }
+        validate(&document, &schema)?;
+        for (_, operation) in document.operations.iter() {
+            if operation.node.ty == OperationType::Subscription {
+                root_field(&document, &operation.node)?;
+            }
+        }
+        Ok(Arc::new(PreparedQuery::new(document, schema)?))
     }
 
     /// The current schema.
@@ -181,6 +205,9 @@ impl PreparedQueries {
     pub(crate) fn replace_schema(&self, schema: ServedSchema) {
         self.schema.store(Arc::new(schema));
         *self.kept() = empty_cache();
+        for pinned in self.pinned.load().values() {
+            pinned.store(None);
+        }
     }
 
     fn kept(&self) -> std::sync::MutexGuard<'_, PreparedCache> {
@@ -213,41 +240,16 @@ fn check_types(document: &ExecutableDocument, types: &Types) -> Result<()> {
     Ok(())
 }
 
-async fn validate(document: &ExecutableDocument, schema: &ServedSchema) -> Result<(), Refusal> {
-    let validated = schema.validate(shown(document)).await;
+fn validate(document: &ExecutableDocument, schema: &ServedSchema) -> Result<(), Refusal> {
+    // The library is asynchronous because its extensions are, and ours waits for nothing.
+    let validated = schema.validate(shown(document)).now_or_never();
+    let validated = validated.ok_or_else(|| Error::internal("the validation waits"))?;
     validated.map_err(Refusal::Invalid)?;
     // Each of these rules needs a document that is valid according to the previous ones.
     for rule in [incorrect_literals, disallowed, conflicts] {
         let errors = rule(document, schema.types());
         if !errors.is_empty() {
             return Err(Refusal::Invalid(errors));
-        }
-    }
-    Ok(())
-}
-
-/// Replaces the selections of each subscription by its only root field.
-///
-/// # Errors
-/// As [`merged_root_field`].
-fn merge_root_fields(document: &mut ExecutableDocument) -> Result<()> {
-    let mut merged = Vec::new();
-    for (name, operation) in document.operations.iter() {
-        if operation.node.ty == OperationType::Subscription {
-            let field = merged_root_field(document, &operation.node)?;
-            merged.push((name.cloned(), field));
-        }
-    }
-    for (name, field) in merged {
-        let operation = match (&mut document.operations, &name) {
-            (DocumentOperations::Single(only), _) => Some(only),
-            (DocumentOperations::Multiple(all), Some(name)) => all.get_mut(name),
-            (DocumentOperations::Multiple(_), None) => None,
-        };
-        if let Some(operation) = operation {
-            let pos = field.pos;
-            let only = async_graphql::Positioned::new(Selection::Field(field), pos);
-            operation.node.selection_set.node.items = vec![only];
         }
     }
     Ok(())
@@ -266,37 +268,6 @@ fn check_queries_only(document: &ExecutableDocument) -> Result<()> {
         ));
     }
     Ok(())
-}
-
-/// Rejects introspection. Must be called after [`check_expanded`], which bounds the recursion.
-///
-/// # Errors
-/// `BAD_USER_INPUT`: the document has a field `__schema` or `__type`.
-fn check_introspection(document: &ExecutableDocument) -> Result<()> {
-    let operations = document.operations.iter();
-    let operations = operations.map(|(_, operation)| &operation.node.selection_set.node);
-    let fragments = document.fragments.values();
-    let fragments = fragments.map(|fragment| &fragment.node.selection_set.node);
-    if operations.chain(fragments).any(introspects) {
-        return Err(Error::bad_input(
-            "introspection is turned off on this server",
-        ));
-    }
-    Ok(())
-}
-
-fn introspects(selections: &SelectionSet) -> bool {
-    selections
-        .items
-        .iter()
-        .any(|selection| match &selection.node {
-            Selection::Field(field) => {
-                matches!(field.node.name.node.as_str(), "__schema" | "__type")
-                    || introspects(&field.node.selection_set.node)
-            }
-            Selection::InlineFragment(inline) => introspects(&inline.node.selection_set.node),
-            Selection::FragmentSpread(_) => false,
-        })
 }
 
 /// The operation with this name, or the only operation.
@@ -319,35 +290,30 @@ pub(crate) fn select_named<'d>(
     document: &'d ExecutableDocument,
     name: Option<&str>,
 ) -> Result<(Option<&'d str>, &'d OperationDefinition)> {
-    let found = match (&document.operations, name) {
-        (DocumentOperations::Single(only), None) => Some((None, only)),
-        (DocumentOperations::Single(_), Some(_)) => None,
-        (DocumentOperations::Multiple(all), Some(name)) => all.get_key_value(name).map(named),
-        (DocumentOperations::Multiple(all), None) if all.len() == 1 => all.iter().next().map(named),
-        (DocumentOperations::Multiple(_), None) => {
-            return Err(Error::bad_input(
-                "the query has several operations: `operationName` must name one",
-            ));
+    let mut operations = document.operations.iter();
+    let found = match name {
+        Some(name) => operations.find(|(named, _)| named.is_some_and(|named| named == name)),
+        None => {
+            let first = operations.next();
+            if operations.next().is_some() {
+                return Err(Error::bad_input(
+                    "the query has several operations: `operationName` must name one",
+                ));
+            }
+            first
         }
     };
-    let found = found.map(|(name, operation)| (name, &operation.node));
+    let found = found.map(|(name, operation)| (name.map(Name::as_str), &operation.node));
     found.ok_or_else(|| {
         let name = abridged(name.unwrap_or_default());
         Error::bad_input(format!("the query has no operation named {name:?}"))
     })
 }
 
-type Positioned<'d> = &'d async_graphql::Positioned<OperationDefinition>;
-
-fn named<'d>(
-    (name, operation): (&'d async_graphql::Name, Positioned<'d>),
-) -> (Option<&'d str>, Positioned<'d>) {
-    (Some(name.as_str()), operation)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::graphql::prepare::plan::Field;
 
     #[tokio::test]
     async fn queries_over_the_cache_limit_are_not_cached() {
@@ -369,13 +335,13 @@ mod tests {
         let query = "subscription { document(id: 1) { kind } ...F }
             fragment F on Subscription { document(id: 1) { length } ... { document(id: 1) { id } } }";
         let prepared = operations.document(query).await.ok().expect("it is valid");
-        let operation = select(&prepared.document, None).expect("an operation");
-        let [only] = &operation.selection_set.node.items[..] else {
+        let plan = prepared.plan(None).expect("an operation");
+        let [only] = &plan.root.0[..] else {
             panic!("one root field");
         };
-        let Selection::Field(field) = &only.node else {
-            panic!("a field");
+        let Field::Document { below, .. } = &only.field else {
+            panic!("a document");
         };
-        assert_eq!(field.node.selection_set.node.items.len(), 3);
+        assert_eq!(below.0.len(), 3);
     }
 }

@@ -15,6 +15,7 @@ use crate::limits::Bounds;
 
 /// Checks the size of a query with its fragments expanded. Unused fragments are checked too, since
 /// validation walks them. Each fragment is measured once, so the work is proportional to the text.
+/// Returns whether a field introspects the schema.
 ///
 /// # Errors
 /// `TOO_COMPLEX`: the named limit is exceeded.
@@ -22,7 +23,7 @@ pub(crate) fn check_expanded(
     document: &ExecutableDocument,
     types: &Types,
     bounds: &Bounds,
-) -> Result<()> {
+) -> Result<bool> {
     let mut measuring = Measuring {
         document,
         types,
@@ -44,7 +45,8 @@ pub(crate) fn check_expanded(
     for name in document.fragments.keys() {
         fragments = fragments.beside(measuring.fragment(name, 0)?);
     }
-    fragments.check_all(bounds)
+    fragments.check_all(bounds)?;
+    Ok(operations.introspects || fragments.introspects)
 }
 
 /// The cost of selections with fragments expanded.
@@ -63,6 +65,8 @@ struct SelectionCost {
     levels: usize,
     /// Levels of selections, into which the parser and validation recurse.
     selections: usize,
+    /// Whether there is a field `__schema` or `__type`.
+    introspects: bool,
 }
 
 /// Fields of the response below a field, where the lists of introspection count with all their
@@ -138,6 +142,7 @@ impl SelectionCost {
             answered: self.answered.beside(other.answered),
             levels: self.levels.max(other.levels),
             selections: self.selections.max(other.selections),
+            introspects: self.introspects || other.introspects,
         }
     }
 
@@ -248,7 +253,8 @@ impl<'d> Measuring<'d> {
             .map(|(name, value)| paths(&name.node, &value.node));
         let paths = paths.sum::<usize>();
         let values = field.arguments.iter().map(|(_, value)| values(&value.node));
-        let answered = below.answered.of_field(&field.name.node, self.types);
+        let name = field.name.node.as_str();
+        let answered = below.answered.of_field(name, self.types);
         Ok(SelectionCost {
             aliases: below
                 .aliases
@@ -256,6 +262,7 @@ impl<'d> Measuring<'d> {
             paths: below.paths.saturating_add(paths),
             answered,
             levels: below.levels + 1,
+            introspects: below.introspects || matches!(name, "__schema" | "__type"),
             ..below
         }
         .with_values(values.sum()))

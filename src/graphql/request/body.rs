@@ -3,27 +3,30 @@
 use bytes::Bytes;
 use tokio::time::Instant;
 
-use super::query_hash::{QueryHash, persisted_query};
+use super::query_id::{QueryHash, QueryId, persisted_query};
 use super::raw_variables::GivenVariables;
 use crate::document::flatten::json_error;
 use crate::document::json::{self, Event, JsonError, Problem, Reader};
 use crate::document::leaf::abridged;
 use crate::error::{Error, Limit, Result};
 use crate::limits::JSON_BYTES_AT_ONCE;
+use crate::rights::Principal;
 
 /// A GraphQL request.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Request {
-    /// The text of the query; empty if the client sent only its hash.
+    /// The text of the query; empty if the client sent only its id.
     pub query: String,
-    /// The hash of the query, for persisted queries.
-    pub query_hash: Option<QueryHash>,
+    /// The id of the query, for persisted queries.
+    pub query_id: Option<QueryId>,
     /// The name of the operation to execute.
     pub operation_name: Option<String>,
     /// The variables.
     pub variables: GivenVariables,
     /// The idempotency key: a mutation takes effect once, however often it is sent with this key.
     pub idempotency_key: Option<String>,
+    /// The sender. Matters only if there are access rules.
+    pub principal: Principal,
     /// The remaining limits of its batch; none if the request is not in a batch.
     pub left: Option<Left>,
 }
@@ -93,8 +96,8 @@ impl Request {
     ///
     /// # Errors
     /// `BAD_USER_INPUT`: the body is not JSON, or does not have the form that GraphQL over HTTP
-    /// specifies. `TOO_COMPLEX`: it has too many variables. `TOO_LARGE`: its extensions are too
-    /// large.
+    /// specifies. `TOO_COMPLEX`: it has too many variables. `TOO_LARGE`: its extensions or its
+    /// `documentId` are too large.
     pub fn from_json(body: &Bytes) -> Result<Self> {
         let text = utf8(body)?;
         let in_body = |error| json_error(&error, text).at("the body");
@@ -105,7 +108,7 @@ impl Request {
             return Err(Error::bad_input("the body is not a JSON object"));
         }
         let mut request = Self::default();
-        let (mut query, mut name, mut extensions) = ("null", "null", "null");
+        let (mut query, mut name, mut extensions, mut id) = ("null", "null", "null", "null");
         while let Event::Name(member) = reader.next().map_err(in_body)? {
             if member == "variables" {
                 request.variables = variables(&mut reader, body, &in_body)?;
@@ -115,6 +118,7 @@ impl Request {
             match &*member {
                 "query" => query = value,
                 "operationName" => name = value,
+                "documentId" => id = value,
                 "extensions" => extensions = value,
                 _ => {}
             }
@@ -123,7 +127,8 @@ impl Request {
             return Err(Error::bad_input("the body has text after its JSON object"));
         }
         request.operation_name = string("operationName", name)?;
-        request.query_hash = hash(extensions)?;
+        let id = string("documentId", id)?;
+        request.query_id = QueryId::of_request(id.as_deref(), hash(extensions)?)?;
         request.with_query(string("query", query)?)
     }
 
@@ -131,11 +136,11 @@ impl Request {
     ///
     /// # Errors
     /// `BAD_USER_INPUT`: the query is missing, or the variables or extensions are not a JSON
-    /// object. `TOO_COMPLEX`: there are too many variables. `TOO_LARGE`: the extensions are too
-    /// large.
+    /// object. `TOO_COMPLEX`: there are too many variables. `TOO_LARGE`: the extensions or
+    /// `documentId` are too large.
     pub fn from_parameters(parameters: &str) -> Result<Self> {
         let mut request = Self::default();
-        let mut query = None;
+        let (mut query, mut id, mut query_hash) = (None, None, None);
         for (name, value) in form_urlencoded::parse(parameters.as_bytes()) {
             match name.as_ref() {
                 "query" => query = Some(value.into_owned()),
@@ -148,21 +153,23 @@ impl Request {
                         variables(reader, &text, to_error)
                     })?;
                 }
+                "documentId" if !value.is_empty() => id = Some(value),
                 "extensions" if !value.is_empty() => {
                     let text = Bytes::from(value.into_owned());
-                    request.query_hash = parameter("extensions", &text, |reader, to_error| {
+                    query_hash = parameter("extensions", &text, |reader, to_error| {
                         hash(reader.skip_value().map_err(to_error)?)
                     })?;
                 }
                 _ => {}
             }
         }
+        request.query_id = QueryId::of_request(id.as_deref(), query_hash)?;
         request.with_query(query)
     }
 
-    /// Sets the query. Fails if the client sent neither the text nor the hash.
+    /// Sets the query. Fails if the client sent neither the text nor the id.
     fn with_query(mut self, query: Option<String>) -> Result<Self> {
-        if query.is_none() && self.query_hash.is_none() {
+        if query.is_none() && self.query_id.is_none() {
             return Err(Error::bad_input(
                 "`query` is missing; it must be the text of a GraphQL query",
             ));
@@ -302,7 +309,7 @@ mod tests {
             ))
         };
         assert_eq!(
-            with(EXTENSIONS_BYTES_MAX).expect("a request").query_hash,
+            with(EXTENSIONS_BYTES_MAX).expect("a request").query_id,
             None
         );
         let error = with(EXTENSIONS_BYTES_MAX + 1).expect_err("they are too large");

@@ -5,11 +5,17 @@ use sha2::{Digest, Sha256};
 use super::body::Request;
 use crate::database::IdempotencyKey;
 use crate::document::json::{self, Event, Reader};
+use crate::key::hex;
 
-/// The idempotency key of this request, if it has one, with the digest of the operation.
-pub(crate) fn once_only(request: &Request) -> Option<IdempotencyKey> {
+/// The idempotency key of this request, if it has one, with the digest of the operation. Callers whose
+/// requests access rules limit have keys of their own: `caller` tells them apart.
+pub(crate) fn once_only(request: &Request, caller: Option<[u8; 32]>) -> Option<IdempotencyKey> {
+    let key = request.idempotency_key.clone()?;
     Some(IdempotencyKey {
-        key: request.idempotency_key.clone()?,
+        key: match caller {
+            Some(caller) => format!("{}:{key}", hex(&caller)),
+            None => key,
+        },
         digest: digest(request),
     })
 }

@@ -2,6 +2,7 @@
 
 pub(crate) mod body;
 pub(crate) mod idempotency;
+pub(crate) mod operation_list;
 pub(crate) mod persisted;
-pub(crate) mod query_hash;
+pub(crate) mod query_id;
 pub(crate) mod raw_variables;

@@ -17,11 +17,6 @@ const COMMIT_DIGITS: usize = 20;
 /// The hexadecimal digits of a versionstamp.
 const STAMP_DIGITS: usize = 24;
 
-/// Writes the version of the commit.
-pub(crate) fn of_commit(out: &mut Vec<u8>) {
-    out.extend_from_slice(OF_COMMIT);
-}
-
 /// Writes a text that ends with the pending versionstamp of a document, as its key and its global id do.
 pub(crate) fn text_of_commit(out: &mut Vec<u8>, text: &str) {
     let (before, stamp) = text.split_at(text.len() - STAMP_DIGITS);

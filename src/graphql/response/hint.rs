@@ -2,8 +2,8 @@
 
 use async_graphql::PathSegment;
 
-use super::write_errors::bounded;
-use crate::document::json::write_string;
+use super::write_errors::{bounded, write_path};
+use crate::document::json::{write_list, write_string};
 use crate::limits::ERROR_MESSAGE_BYTES_MAX;
 
 /// What a hint is about. docs/reference.md lists the codes.
@@ -46,33 +46,22 @@ pub(crate) struct Hint {
 
 /// The text of the hints, as a member of a response that has other members.
 pub(crate) fn hints_text(hints: &[Hint]) -> Vec<u8> {
-    let mut out = b",\"extensions\":{\"hints\":[".to_vec();
-    for (at, hint) in hints.iter().enumerate() {
-        if at > 0 {
-            out.push(b',');
-        }
+    let mut out = b",\"extensions\":{\"hints\":".to_vec();
+    write_list(&mut out, hints, |out, hint| {
         out.extend_from_slice(b"{\"code\":");
-        write_string(&mut out, hint.code.text());
-        out.extend_from_slice(b",\"path\":[");
-        for (at, segment) in hint.path.iter().enumerate() {
-            if at > 0 {
-                out.push(b',');
-            }
-            match segment {
-                PathSegment::Field(name) => write_string(&mut out, name),
-                PathSegment::Index(index) => out.extend_from_slice(index.to_string().as_bytes()),
-            }
-        }
-        out.extend_from_slice(b"],\"message\":");
-        write_string(&mut out, &bounded(&hint.message));
+        write_string(out, hint.code.text());
+        out.extend_from_slice(b",\"path\":");
+        write_path(out, &hint.path);
+        out.extend_from_slice(b",\"message\":");
+        write_string(out, &bounded(&hint.message));
         // A truncated suggestion would be wrong, so a long one is omitted.
         let suggestion = hint.suggestion.as_ref();
         if let Some(text) = suggestion.filter(|text| text.len() <= ERROR_MESSAGE_BYTES_MAX) {
             out.extend_from_slice(b",\"suggestion\":");
-            write_string(&mut out, text);
+            write_string(out, text);
         }
         out.push(b'}');
-    }
-    out.extend_from_slice(b"]}");
+    });
+    out.push(b'}');
     out
 }

@@ -1,39 +1,20 @@
-//! Writes responses as JSON text. Values come from `async_graphql`; JSON that was assembled from
-//! leaves is copied unchanged.
+//! Writes the errors of responses as JSON text.
 
 use std::borrow::Cow;
 
-use async_graphql::{PathSegment, ServerError, Value};
+use async_graphql::{PathSegment, ServerError};
 
-use crate::document::json::write_string;
+use crate::document::json::{write_list, write_string};
 use crate::error::{Error, ErrorKind, Facts, Limit, Versions};
 use crate::limits::{ERROR_MESSAGE_BYTES_MAX, ERRORS_MAX};
 
-/// Writes the response to an operation that committed nothing.
-pub(crate) fn write(data: Option<&Value>, errors: &[ServerError]) -> Vec<u8> {
+/// The response to a request that was not executed: it has no data.
+pub(crate) fn without_data(errors: &[ServerError]) -> Vec<u8> {
     let mut writer = ResponseWriter {
-        out: Vec::with_capacity(128 + data.map_or(0, spliced_bytes)),
+        out: b"{\"errors\":".to_vec(),
     };
-    writer.out.push(b'{');
-    if let Some(data) = data {
-        writer.out.extend_from_slice(b"\"data\":");
-        writer.value(data);
-    }
-    if !errors.is_empty() {
-        if data.is_some() {
-            writer.out.push(b',');
-        }
-        writer.out.extend_from_slice(b"\"errors\":");
-        writer.errors(errors);
-    }
+    writer.errors(errors);
     writer.out.push(b'}');
-    writer.out
-}
-
-/// Writes a value.
-pub(crate) fn write_value(value: &Value) -> Vec<u8> {
-    let mut writer = ResponseWriter { out: Vec::new() };
-    writer.value(value);
     writer.out
 }
 
@@ -55,16 +36,6 @@ pub(crate) fn server_error(error: &Error) -> ServerError {
     converted
 }
 
-/// The bytes of JSON that are copied unchanged.
-fn spliced_bytes(value: &Value) -> usize {
-    match value {
-        Value::Binary(text) => text.len(),
-        Value::List(elements) => elements.iter().map(spliced_bytes).sum(),
-        Value::Object(members) => members.values().map(spliced_bytes).sum(),
-        _ => 0,
-    }
-}
-
 /// Truncates a message, which can quote client input, to [`ERROR_MESSAGE_BYTES_MAX`].
 pub(super) fn bounded(message: &str) -> Cow<'_, str> {
     if message.len() <= ERROR_MESSAGE_BYTES_MAX {
@@ -76,34 +47,19 @@ pub(super) fn bounded(message: &str) -> Cow<'_, str> {
     Cow::Owned(format!("{}…", &message[..end]))
 }
 
+/// Writes the path of a field in the response.
+pub(super) fn write_path(out: &mut Vec<u8>, path: &[PathSegment]) {
+    write_list(out, path, |out, segment| match segment {
+        PathSegment::Field(name) => write_string(out, name),
+        PathSegment::Index(index) => out.extend_from_slice(index.to_string().as_bytes()),
+    });
+}
+
 struct ResponseWriter {
     out: Vec<u8>,
 }
 
 impl ResponseWriter {
-    fn value(&mut self, value: &Value) {
-        match value {
-            Value::Null => self.out.extend_from_slice(b"null"),
-            Value::Boolean(value) => {
-                self.out
-                    .extend_from_slice(if *value { b"true" } else { b"false" });
-            }
-            Value::Number(number) => self.out.extend_from_slice(number.to_string().as_bytes()),
-            Value::String(text) => write_string(&mut self.out, text),
-            Value::Enum(name) => write_string(&mut self.out, name),
-            Value::Binary(text) => self.out.extend_from_slice(text),
-            Value::List(elements) => self.list(elements, Self::value),
-            Value::Object(members) => {
-                self.out.push(b'{');
-                for (at, (name, member)) in members.iter().enumerate() {
-                    self.member(at, name);
-                    self.value(member);
-                }
-                self.out.push(b'}');
-            }
-        }
-    }
-
     /// Writes up to [`ERRORS_MAX`] errors, and the number of further ones.
     fn errors(&mut self, errors: &[ServerError]) {
         let Some(more) = errors
@@ -134,20 +90,15 @@ impl ResponseWriter {
         write_string(&mut self.out, &bounded(message));
         if !error.locations.is_empty() {
             self.member(1, "locations");
-            self.list(&error.locations, |writer, at| {
+            write_list(&mut self.out, &error.locations, |out, at| {
                 let (line, column) = (at.line, at.column);
                 let text = format!("{{\"line\":{line},\"column\":{column}}}");
-                writer.out.extend_from_slice(text.as_bytes());
+                out.extend_from_slice(text.as_bytes());
             });
         }
         if !error.path.is_empty() {
             self.member(1, "path");
-            self.list(&error.path, |writer, segment| match segment {
-                PathSegment::Field(name) => write_string(&mut writer.out, name),
-                PathSegment::Index(index) => {
-                    writer.out.extend_from_slice(index.to_string().as_bytes());
-                }
-            });
+            write_path(&mut self.out, &error.path);
         }
         let kind = ours.map_or(ErrorKind::BadUserInput, Error::kind);
         self.member(1, "extensions");

@@ -21,39 +21,43 @@ pub(crate) struct Json(pub(crate) Bytes);
 impl Json {
     /// The number 1.
     pub(crate) const fn one() -> Self {
-        Self(Bytes::from_static(ONE))
+        Self(Bytes::from_static(b"1"))
     }
 }
 
-const ONE: &[u8] = b"1";
-
-/// Any JSON value: object, array, string, number, boolean or null (RFC 8259). Integers are exact up to 255 bytes. Object members are returned sorted by the UTF-8 bytes of their names.
-#[Scalar(
-    name = "JSON",
-    specified_by_url = "https://www.rfc-editor.org/rfc/rfc8259"
-)]
+/// The scalar `JSON`, which schema.graphql describes.
+#[Scalar(name = "JSON")]
 impl ScalarType for Json {
     fn parse(value: Value) -> InputValueResult<Self> {
         if let Value::Binary(text) = value {
             return Ok(Self(text));
         }
         let mut text = Vec::new();
-        write_literal(&mut text, &value).map_err(InputValueError::custom)?;
+        write_value(&mut text, &value, EnumValues::Errors).map_err(InputValueError::custom)?;
         Ok(Self(text.into()))
     }
 
     fn to_value(&self) -> Value {
-        if self.0 == ONE {
-            // The default of `incrementDocument(by:)`, which the schema prints. It cannot print
-            // bytes.
-            return Value::Number(1.into());
-        }
         Value::Binary(self.0.clone())
     }
 }
 
-/// Writes a literal of the query, or a variable of another type, as JSON text.
-fn write_literal(out: &mut Vec<u8>, value: &Value) -> Result<(), &'static str> {
+/// How values of enums are written, which JSON does not have.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum EnumValues {
+    Strings,
+    Errors,
+}
+
+/// Writes a value as JSON text.
+///
+/// # Errors
+/// It has the value of an enum, and these are errors.
+pub(crate) fn write_value(
+    out: &mut Vec<u8>,
+    value: &Value,
+    enums: EnumValues,
+) -> Result<(), &'static str> {
     match value {
         Value::Null => out.extend_from_slice(b"null"),
         Value::Boolean(value) => out.extend_from_slice(if *value { b"true" } else { b"false" }),
@@ -66,7 +70,7 @@ fn write_literal(out: &mut Vec<u8>, value: &Value) -> Result<(), &'static str> {
                 if at > 0 {
                     out.push(b',');
                 }
-                write_literal(out, element)?;
+                write_value(out, element, enums)?;
             }
             out.push(b']');
         }
@@ -78,10 +82,11 @@ fn write_literal(out: &mut Vec<u8>, value: &Value) -> Result<(), &'static str> {
                 }
                 write_string(out, name);
                 out.push(b':');
-                write_literal(out, member)?;
+                write_value(out, member, enums)?;
             }
             out.push(b'}');
         }
+        Value::Enum(name) if enums == EnumValues::Strings => write_string(out, name),
         Value::Enum(_) => return Err("an enum value is not JSON: strings need quotes"),
     }
     Ok(())
@@ -90,7 +95,7 @@ fn write_literal(out: &mut Vec<u8>, value: &Value) -> Result<(), &'static str> {
 #[derive(Clone, Debug)]
 pub(crate) struct PathScalar(Value);
 
-/// The path of a value inside a document, as a list or as a JSON Pointer. In a list, a string is an object key and an integer is an array index: ["user", "jones", "group", 0]. A negative integer counts from the end of the array: -1 is the last element. In a JSON Pointer (RFC 6901), such as "/user/jones/group/0", a token of digits is an index if it is applied to an array, and a key if it is applied to an object. [] and "" are the whole document, and so is null, except in arguments of mutations, which reject it.
+/// The scalar `Path`, which schema.graphql describes.
 #[Scalar(name = "Path")]
 impl ScalarType for PathScalar {
     fn parse(value: Value) -> InputValueResult<Self> {
@@ -140,10 +145,7 @@ fn segment_value(segment: &Segment) -> Value {
 pub(crate) struct JsonPath(pub(crate) String);
 
 /// A JSONPath query (RFC 9535), such as `$.ancestors[*].slug`.
-#[Scalar(
-    name = "JSONPath",
-    specified_by_url = "https://www.rfc-editor.org/rfc/rfc9535"
-)]
+#[Scalar(name = "JSONPath")]
 impl ScalarType for JsonPath {
     fn parse(value: Value) -> InputValueResult<Self> {
         match value {
@@ -242,7 +244,7 @@ fn token(element: &Value) -> Result<Token> {
 
 pub(crate) struct VersionScalar(pub(crate) key::Version);
 
-/// The commit of the store that last changed a document. An opaque string; versions sort as strings in commit order.
+/// The scalar `DocumentVersion`, which schema.graphql describes.
 #[Scalar(name = "DocumentVersion")]
 impl ScalarType for VersionScalar {
     fn parse(value: Value) -> InputValueResult<Self> {

@@ -19,9 +19,6 @@ pub(crate) const REPRESENTATION: &str = "_Any";
 /// The only type that is an entity.
 const DOCUMENT: &str = "Document";
 
-/// A representation, unchecked.
-pub(crate) struct Representation(pub(crate) Value);
-
 /// The members of a representation that identify an entity of this graph.
 #[derive(Default)]
 pub(crate) struct EntityKeys {
@@ -33,9 +30,9 @@ pub(crate) struct EntityKeys {
 
 impl EntityKeys {
     /// Takes the keys from a representation.
-    pub(crate) fn of(Representation(value): Representation) -> Self {
+    pub(crate) fn of(representation: Value) -> Self {
         let mut keys = Self::default();
-        if let Value::Object(members) = value {
+        if let Value::Object(members) = representation {
             for (member, value) in members {
                 if let Some(key) = keys.named(&member) {
                     *key = Some(value);
@@ -127,7 +124,7 @@ pub(crate) type Entities = Vec<DocumentKey>;
 /// Removes all members except the keys, so that they are not copied with the variables.
 pub(crate) fn keys_only(representation: Value) -> Value {
     match representation {
-        Value::Object(_) => EntityKeys::of(Representation(representation)).into_representation(),
+        Value::Object(_) => EntityKeys::of(representation).into_representation(),
         other => other,
     }
 }

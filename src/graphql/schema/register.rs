@@ -15,11 +15,12 @@ use async_graphql::parser::types::{
 use async_graphql::{Positioned, Value};
 use futures::stream::{self, Stream};
 
-use crate::error::{Error, Result};
-use crate::graphql::schema::annotations::{
-    DEPRECATED, ONE_OF, SPECIFIED_BY, annotated, deprecated, has, string_argument,
+use super::annotations::{
+    DEPRECATED, ONE_OF, SPECIFIED_BY, has, invocations, string_argument, with_annotations,
+    with_deprecation, with_description,
 };
-use crate::graphql::schema::schema_source::SchemaSource;
+use super::schema_source::SchemaSource;
+use crate::error::{Error, Result};
 
 /// What the type of the subscriptions is in the schema.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,9 +69,11 @@ pub(crate) fn finish(builder: SchemaBuilder) -> Result<Schema> {
 fn registered(definition: &TypeDefinition) -> LibraryType {
     let name = definition.name.node.as_str();
     match &definition.kind {
-        TypeKind::Scalar => annotated(scalar(name, &definition.directives), definition).into(),
+        TypeKind::Scalar => {
+            with_annotations!(scalar(name, &definition.directives), definition).into()
+        }
         TypeKind::Object(object) => {
-            let mut of = annotated(Object::new(name), definition);
+            let mut of = with_annotations!(Object::new(name), definition);
             for interface in &object.implements {
                 of = of.implement(interface.node.as_str());
             }
@@ -79,7 +82,7 @@ fn registered(definition: &TypeDefinition) -> LibraryType {
             of.into()
         }
         TypeKind::Interface(interface) => {
-            let mut of = annotated(Interface::new(name), definition);
+            let mut of = with_annotations!(Interface::new(name), definition);
             for implemented in &interface.implements {
                 of = of.implement(implemented.node.as_str());
             }
@@ -89,16 +92,18 @@ fn registered(definition: &TypeDefinition) -> LibraryType {
         }
         TypeKind::Union(union) => {
             let members = union.members.iter();
-            let of = annotated(Union::new(name), definition);
+            let of = with_annotations!(Union::new(name), definition);
             let of = members.fold(of, |of, member| of.possible_type(member.node.as_str()));
             of.into()
         }
         TypeKind::Enum(values) => {
             let values = values.values.iter().map(|value| enum_value(&value.node));
-            annotated(Enum::new(name), definition).items(values).into()
+            with_annotations!(Enum::new(name), definition)
+                .items(values)
+                .into()
         }
         TypeKind::InputObject(input) => {
-            let of = annotated(InputObject::new(name), definition);
+            let of = with_annotations!(InputObject::new(name), definition);
             let of = if has(&definition.directives, ONE_OF) {
                 of.oneof()
             } else {
@@ -123,10 +128,8 @@ fn subscription_type(
     definition: &TypeDefinition,
     fields: &[Positioned<FieldDefinition>],
 ) -> Result<Subscription> {
-    let mut of = Subscription::new(definition.name.node.as_str());
-    if let Some(text) = &definition.description {
-        of = of.description(&text.node);
-    }
+    let of = Subscription::new(definition.name.node.as_str());
+    let of = with_description!(of, definition);
     let mut directives = definition.directives.iter();
     let mut of_fields = fields.iter().flat_map(|field| &field.node.directives);
     if directives.next().is_some() || of_fields.any(|it| it.node.name.node != DEPRECATED) {
@@ -134,10 +137,8 @@ fn subscription_type(
             "subscriptions cannot have directives other than @deprecated",
         ));
     }
-    for field in fields {
-        of = of.field(subscription_field(&field.node));
-    }
-    Ok(of)
+    let fields = fields.iter();
+    Ok(fields.fold(of, |of, it| of.field(subscription_field(&it.node))))
 }
 
 fn field(definition: &FieldDefinition) -> Field {
@@ -145,7 +146,7 @@ fn field(definition: &FieldDefinition) -> Field {
     let field = Field::new(name, type_ref(&definition.ty.node), not_resolved);
     let arguments = definition.arguments.iter();
     let field = arguments.fold(field, |field, it| field.argument(input_value(&it.node)));
-    deprecated(annotated(field, definition), &definition.directives)
+    with_deprecation!(with_annotations!(field, definition), definition)
 }
 
 fn interface_field(definition: &FieldDefinition) -> InterfaceField {
@@ -153,21 +154,19 @@ fn interface_field(definition: &FieldDefinition) -> InterfaceField {
     let field = InterfaceField::new(name, type_ref(&definition.ty.node));
     let arguments = definition.arguments.iter();
     let field = arguments.fold(field, |field, it| field.argument(input_value(&it.node)));
-    deprecated(annotated(field, definition), &definition.directives)
+    with_deprecation!(with_annotations!(field, definition), definition)
 }
 
 fn subscription_field(definition: &FieldDefinition) -> SubscriptionField {
     let name = definition.name.node.as_str();
     let ty = type_ref(&definition.ty.node);
-    let mut field = SubscriptionField::new(name, ty, |_| {
+    let field = SubscriptionField::new(name, ty, |_| {
         SubscriptionFieldFuture::new(async { Ok(no_events()) })
     });
-    if let Some(text) = &definition.description {
-        field = field.description(&text.node);
-    }
+    let field = with_description!(field, definition);
     let arguments = definition.arguments.iter();
     let field = arguments.fold(field, |field, it| field.argument(input_value(&it.node)));
-    deprecated(field, &definition.directives)
+    with_deprecation!(field, definition)
 }
 
 fn input_value(definition: &InputValueDefinition) -> InputValue {
@@ -177,12 +176,12 @@ fn input_value(definition: &InputValueDefinition) -> InputValue {
         Some(default) => value.default_value(default.node.clone()),
         None => value,
     };
-    deprecated(annotated(value, definition), &definition.directives)
+    with_deprecation!(with_annotations!(value, definition), definition)
 }
 
 fn enum_value(definition: &EnumValueDefinition) -> EnumItem {
     let value = EnumItem::new(definition.value.node.as_str());
-    deprecated(annotated(value, definition), &definition.directives)
+    with_deprecation!(with_annotations!(value, definition), definition)
 }
 
 fn type_ref(ty: &Type) -> TypeRef {

@@ -11,9 +11,9 @@ use async_graphql::parser::types::{
     TypeSystemDefinition,
 };
 
+use super::scope::SchemaScope;
+use super::types::base_name;
 use crate::error::{Error, Result};
-use crate::graphql::schema::scope::SchemaScope;
-use crate::graphql::schema::types::base_name;
 
 /// The schema of the full scope, in the form in which the library prints a schema.
 pub(crate) const SCHEMA_GRAPHQL: &str = include_str!("../../../schema.graphql");

@@ -7,13 +7,13 @@ use async_graphql::extensions::{Extension, ExtensionContext, ExtensionFactory, N
 use async_graphql::parser::types::ExecutableDocument;
 use async_graphql::{CacheControl, Request, Response, ServerError, ValidationResult};
 
+use super::register::{Subscriptions, builder, finish};
+use super::schema_source::SchemaSource;
+use super::scope::SchemaScope;
+use super::text::{printed, printed_subgraph};
+use super::types::Types;
+use crate::document::json::write_string;
 use crate::error::Result;
-use crate::graphql::schema::register::{Subscriptions, builder, finish};
-use crate::graphql::schema::schema_source::SchemaSource;
-use crate::graphql::schema::scope::SchemaScope;
-use crate::graphql::schema::subgraph_sdl::SubgraphSdl;
-use crate::graphql::schema::text::{printed, printed_subgraph};
-use crate::graphql::schema::types::Types;
 use crate::limits::Bounds;
 
 /// A schema, built from its source. It does not change: another schema takes its place.
@@ -21,7 +21,8 @@ pub(crate) struct ServedSchema {
     library: Schema,
     types: Types,
     text: Arc<str>,
-    subgraph: SubgraphSdl,
+    /// The text of the subgraph as JSON (Apollo Federation, subgraph specification 2.5).
+    sdl: Vec<u8>,
 }
 
 impl ServedSchema {
@@ -34,10 +35,12 @@ impl ServedSchema {
             .limit_recursive_depth(2 * bounds.query_levels)
             .extension(ValidateOnce);
         let library = finish(builder)?;
+        let mut sdl = Vec::new();
+        write_string(&mut sdl, &printed_subgraph(source)?);
         Ok(Self {
             types: Types::of(library.registry()),
             text: printed(&library).into(),
-            subgraph: SubgraphSdl::new(&printed_subgraph(source)?),
+            sdl,
             library,
         })
     }
@@ -58,9 +61,9 @@ impl ServedSchema {
         &self.text
     }
 
-    /// The text of the subgraph.
-    pub(crate) fn subgraph(&self) -> &SubgraphSdl {
-        &self.subgraph
+    /// The text of the subgraph, as JSON.
+    pub(crate) fn sdl(&self) -> &[u8] {
+        &self.sdl
     }
 
     /// Validates a document, whose size must be bounded, by the rules of the library.

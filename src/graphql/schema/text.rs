@@ -5,10 +5,10 @@ use std::fmt::Write as _;
 use async_graphql::SDLExportOptions;
 use async_graphql::dynamic::Schema;
 
+use super::register::{Subscriptions, builder, finish};
+use super::schema_source::{SCHEMA_GRAPHQL, SchemaSource};
+use super::scope::SchemaScope;
 use crate::error::Result;
-use crate::graphql::schema::register::{Subscriptions, builder, finish};
-use crate::graphql::schema::schema_source::{SCHEMA_GRAPHQL, SchemaSource};
-use crate::graphql::schema::scope::SchemaScope;
 
 /// The text of the schema that a server of this scope has. That of the full scope is schema.graphql.
 pub fn schema_text(scope: SchemaScope) -> String {

@@ -8,8 +8,7 @@ use async_graphql::indexmap::{IndexMap, IndexSet};
 use async_graphql::parser::types::{BaseType, OperationType, Type};
 use async_graphql::registry::{MetaField, MetaInputValue, MetaType, Registry};
 
-use crate::graphql::schema::entities::ENTITIES;
-use crate::graphql::schema::inputs::{Inputs, parsed};
+use super::entities::ENTITIES;
 
 /// The cost of one `_entities` field, in fields. Each has its own copy of the representations.
 const ENTITIES_FIELDS: usize = 1_000;
@@ -21,7 +20,21 @@ pub(crate) struct InputPosition {
     pub(crate) has_default: bool,
 }
 
-/// The arguments of a field or a directive, by name.
+impl InputPosition {
+    fn of(declared: &MetaInputValue) -> Self {
+        Self {
+            ty: parsed(&declared.ty),
+            has_default: declared.default_value.is_some(),
+        }
+    }
+
+    /// Whether the value may be omitted.
+    pub(crate) fn is_optional(&self) -> bool {
+        self.ty.nullable || self.has_default
+    }
+}
+
+/// The arguments of a field or a directive, or the members of an input object, by name.
 pub(crate) type ArgumentTypes = HashMap<Name, InputPosition>;
 
 struct FieldType {
@@ -35,7 +48,8 @@ struct FieldType {
 pub(crate) struct Types {
     fields: HashMap<String, HashMap<Name, FieldType>>,
     directives: HashMap<Name, ArgumentTypes>,
-    inputs: Inputs,
+    /// The members of each input object.
+    inputs: HashMap<String, ArgumentTypes>,
     /// The values of each enum.
     enums: HashMap<String, HashSet<Name>>,
     /// The object types.
@@ -96,7 +110,7 @@ impl Types {
         let mut types = Self {
             fields: HashMap::new(),
             directives: HashMap::new(),
-            inputs: Inputs::of(registry),
+            inputs: HashMap::new(),
             enums: HashMap::new(),
             objects: HashSet::new(),
             abstracts: HashMap::new(),
@@ -123,9 +137,9 @@ impl Types {
         types
     }
 
-    /// The input objects of the schema.
-    pub(crate) fn inputs(&self) -> &Inputs {
-        &self.inputs
+    /// The members of the input object with this name; none if there is no such input object.
+    pub(crate) fn input(&self, name: &str) -> Option<&ArgumentTypes> {
+        self.inputs.get(name)
     }
 
     /// Whether the schema has a type with this name.
@@ -222,7 +236,10 @@ impl Types {
                 let values = enum_values.keys().map(Name::new).collect();
                 self.enums.insert(name.clone(), values);
             }
-            MetaType::InputObject { input_fields, .. } => lists.input_fields = input_fields.len(),
+            MetaType::InputObject { input_fields, .. } => {
+                lists.input_fields = input_fields.len();
+                self.inputs.insert(name.clone(), arguments(input_fields));
+            }
             MetaType::Scalar { .. } => {}
         }
         if let Some(fields) = ty.fields() {
@@ -256,14 +273,15 @@ impl FieldType {
 }
 
 fn arguments(declared: &IndexMap<String, MetaInputValue>) -> ArgumentTypes {
-    let argument = |declared: &MetaInputValue| {
-        let position = InputPosition {
-            ty: parsed(&declared.ty),
-            has_default: declared.default_value.is_some(),
-        };
-        (Name::new(&declared.name), position)
-    };
-    declared.values().map(argument).collect()
+    let declared = declared.values();
+    declared
+        .map(|declared| (Name::new(&declared.name), InputPosition::of(declared)))
+        .collect()
+}
+
+/// The type in a text of the registry.
+fn parsed(ty: &str) -> Type {
+    Type::new(ty).expect("the library prints types in their notation")
 }
 
 /// The name of a type without the lists around it.

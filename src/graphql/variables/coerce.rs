@@ -15,8 +15,7 @@ use crate::error::{Error, Result};
 use crate::graphql::request::raw_variables::GivenVariables;
 use crate::graphql::scalars::scalar_types::name;
 use crate::graphql::schema::entities;
-use crate::graphql::schema::inputs::Inputs;
-use crate::graphql::schema::types::base_name;
+use crate::graphql::schema::types::{Types, base_name};
 use crate::limits::Bounds;
 
 /// Coerces the given variables to those that an operation declares. Lists of entities are stored
@@ -28,15 +27,10 @@ use crate::limits::Bounds;
 pub(crate) fn coerce(
     definitions: &[Positioned<VariableDefinition>],
     given: &GivenVariables,
-    inputs: &Inputs,
+    types: &Types,
     bounds: &Bounds,
 ) -> Result<Coerced> {
-    let mut reading = ValueReader {
-        inputs,
-        bounds,
-        levels: 0,
-        values: bounds.variable_values,
-    };
+    let mut reading = ValueReader::new(types, bounds);
     let mut given = declared(definitions, given);
     let mut coerced = Coerced::default();
     let variables = &mut coerced.values;

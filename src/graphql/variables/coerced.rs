@@ -13,6 +13,8 @@ pub(crate) struct Coerced {
     pub(crate) values: Variables,
     /// The lists of entities that were read directly as documents.
     pub(crate) entities: Vec<(Name, Entities)>,
+    /// The bytes of their JSON text.
+    pub(crate) bytes: usize,
 }
 
 impl Coerced {
@@ -42,18 +44,24 @@ impl Coerced {
 pub(crate) struct IdleVariables {
     values: Box<[(Name, Value)]>,
     entities: Vec<(Name, Entities)>,
+    bytes: usize,
 }
 
 impl IdleVariables {
     /// Keeps variables.
     pub(crate) fn new(variables: Coerced) -> Self {
-        let Coerced { values, entities } = variables;
+        let Coerced {
+            values,
+            entities,
+            bytes,
+        } = variables;
         let values = values.iter();
         Self {
             values: values
                 .map(|(name, value)| (name.clone(), value.clone()))
                 .collect(),
             entities,
+            bytes,
         }
     }
 
@@ -64,6 +72,7 @@ impl IdleVariables {
         Coerced {
             values,
             entities: self.entities.clone(),
+            bytes: self.bytes,
         }
     }
 }

@@ -1,7 +1,5 @@
 //! Reads the text of variables, value by value, and checks it against the types of the schema.
 
-use std::collections::HashMap;
-
 use async_graphql::indexmap::IndexMap;
 use async_graphql::parser::types::{BaseType, Type};
 use async_graphql::{Number, Value};
@@ -13,15 +11,15 @@ use crate::document::leaf::abridged;
 use crate::error::{Error, Limit, Result};
 use crate::graphql::scalars::scalar_types::name;
 use crate::graphql::schema::entities;
-use crate::graphql::schema::inputs::{InputMember, Inputs};
+use crate::graphql::schema::types::{ArgumentTypes, InputPosition, Types};
 use crate::limits::{Bounds, FILTER_LEVELS_MAX};
 
 /// Reads values of declared types. JSON stays text; the number of all other values is limited.
 pub(crate) struct ValueReader<'i> {
-    pub(crate) inputs: &'i Inputs,
+    types: &'i Types,
     pub(crate) bounds: &'i Bounds,
     /// The current nesting of input objects.
-    pub(crate) levels: usize,
+    levels: usize,
     /// The number of further values that are allowed.
     pub(crate) values: usize,
 }
@@ -76,6 +74,15 @@ impl<'t> VariableReader<'t> {
 }
 
 impl<'i> ValueReader<'i> {
+    pub(crate) fn new(types: &'i Types, bounds: &'i Bounds) -> Self {
+        Self {
+            types,
+            bounds,
+            levels: 0,
+            values: bounds.variable_values,
+        }
+    }
+
     pub(crate) fn variable(&mut self, ty: &Type, text: &Bytes) -> Result<Value> {
         if matches!(&ty.base, BaseType::Named(name) if name == JSON) && text[..] != *b"null" {
             // The text was checked to be JSON when the request was read.
@@ -101,7 +108,7 @@ impl<'i> ValueReader<'i> {
             };
         }
         match &ty.base {
-            BaseType::Named(name) => match self.inputs.members(name) {
+            BaseType::Named(name) => match self.types.input(name) {
                 Some(members) => self.input_object(name, members, given),
                 None => self.scalar(name, given),
             },
@@ -124,7 +131,7 @@ impl<'i> ValueReader<'i> {
     pub(crate) fn input_object(
         &mut self,
         ty: &str,
-        members: &'i HashMap<String, InputMember>,
+        members: &'i ArgumentTypes,
         given: &mut VariableReader<'_>,
     ) -> Result<Value> {
         if self.levels == FILTER_LEVELS_MAX {
@@ -143,7 +150,7 @@ impl<'i> ValueReader<'i> {
         given.next()?;
         let mut object = IndexMap::new();
         while let Event::Name(member) = given.next()? {
-            let Some(InputMember { ty: of, .. }) = members.get(&*member) else {
+            let Some(InputPosition { ty: of, .. }) = members.get(&*member) else {
                 return Err(Error::bad_input(format!(
                     "the type {ty} has no member {:?}",
                     abridged(&member)
@@ -155,7 +162,7 @@ impl<'i> ValueReader<'i> {
             object.insert(name(&member), value);
         }
         self.levels -= 1;
-        let required = members.iter().filter(|(_, member)| !member.optional);
+        let required = members.iter().filter(|(_, member)| !member.is_optional());
         let mut missing = required.filter(|(member, _)| !object.contains_key(member.as_str()));
         if let Some((missing, _)) = missing.next() {
             return Err(Error::bad_input(format!(

@@ -17,6 +17,7 @@ use tower_http::validate_request::{ValidateRequest, ValidateRequestHeaderLayer};
 use crate::document::leaf::abridged;
 use crate::error::Error;
 use crate::graphql::GraphQl;
+use crate::server::observe::refusal_log::{RefusalLog, refused_name};
 
 /// A host name or address of the server, such as `db.example`, valid for every port.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,15 +55,20 @@ impl fmt::Display for Host {
 pub(crate) struct KnownHosts {
     /// Names other than those of this machine. `None` if every host is accepted.
     configured: Option<Arc<[Host]>>,
+    refused: RefusalLog,
 }
 
 impl KnownHosts {
     /// On a loopback address, these are the names of this machine and the configured ones. On other
     /// addresses, they are the same if any are configured; if none are, every host is accepted.
     pub(crate) fn layer(listen: SocketAddr, hosts: &[Host]) -> ValidateRequestHeaderLayer<Self> {
-        let is_limited = !hosts.is_empty() || listen.ip().is_loopback();
+        let is_limited = !hosts.is_empty() || listen.ip().to_canonical().is_loopback();
+        let refused = RefusalLog::default();
         let configured = is_limited.then(|| hosts.into());
-        ValidateRequestHeaderLayer::custom(Self { configured })
+        ValidateRequestHeaderLayer::custom(Self {
+            configured,
+            refused,
+        })
     }
 }
 
@@ -71,10 +77,45 @@ impl ValidateRequest<Body> for KnownHosts {
 
     fn validate(&mut self, request: &mut Request) -> Result<(), Response> {
         match &self.configured {
-            Some(hosts) if !is_known(request, hosts) => Err(refused(request)),
+            Some(hosts) if !is_known(request, hosts) => Err(self.refuse(request)),
             _ => Ok(()),
         }
     }
+}
+
+impl KnownHosts {
+    /// Logs the refused host, and returns the response.
+    fn refuse(&self, request: &Request) -> Response {
+        let named = named_host(request);
+        let host = name(named).unwrap_or_default();
+        let remedy = match host.parse::<Host>() {
+            Ok(host) => format!("--host {host} allows it"),
+            Err(_) => "--host allows the hosts that it names".to_owned(),
+        };
+        self.refused.warn(format!(
+            "a request for the host {:?} was refused, because it is not a name of this server: {}",
+            refused_name(named),
+            refused_name(&remedy),
+        ));
+        let error = Error::bad_input(format!(
+            "{:?} is not a host name of this server: start it with --host NAME for each name that \
+             clients use",
+            abridged(named)
+        ));
+        let json = HeaderValue::from_static("application/json; charset=utf-8");
+        let mut response = GraphQl::refuse(&error).into_response();
+        response.headers_mut().insert(CONTENT_TYPE, json);
+        *response.status_mut() = StatusCode::MISDIRECTED_REQUEST;
+        response
+    }
+}
+
+/// The host that the request names, as it was sent.
+fn named_host(request: &Request) -> &str {
+    let host = request.headers().get(HOST);
+    let host = host.map(|host| host.to_str().unwrap_or_default());
+    let authority = request.uri().authority().map(Authority::as_str);
+    host.or(authority).unwrap_or_default()
 }
 
 /// Whether every host that the request names is known.
@@ -98,8 +139,8 @@ fn is_known(request: &Request, hosts: &[Host]) -> bool {
         && headers.next().is_none()
 }
 
-/// Returns the host of an authority, in lower case and without its port.
-fn name(text: &str) -> Option<String> {
+/// The host of an authority, in lower case and without its port.
+pub(super) fn name(text: &str) -> Option<String> {
     let authority: Authority = text.parse().ok()?;
     let host = authority.host().to_ascii_lowercase();
     let host = host.strip_suffix('.').unwrap_or(&host);
@@ -109,29 +150,12 @@ fn name(text: &str) -> Option<String> {
 
 /// Whether the host always refers to this machine. Browsers never resolve these names by DNS (RFC
 /// 6761 §6.3), so no other site can claim them.
-fn is_of_this_machine(host: &str) -> bool {
+pub(super) fn is_of_this_machine(host: &str) -> bool {
     let address = host.trim_start_matches('[').trim_end_matches(']');
     match address.parse::<IpAddr>() {
         Ok(address) => address.is_loopback(),
         Err(_) => host == "localhost" || host.ends_with(".localhost"),
     }
-}
-
-fn refused(request: &Request) -> Response {
-    let host = request.headers().get(HOST);
-    let host = host.map(|host| host.to_str().unwrap_or_default());
-    let authority = request.uri().authority().map(Authority::as_str);
-    let host = host.or(authority).unwrap_or_default();
-    let error = Error::bad_input(format!(
-        "{:?} is not a host name of this server: start it with --host NAME for each name that \
-         clients use",
-        abridged(host)
-    ));
-    let json = HeaderValue::from_static("application/json; charset=utf-8");
-    let mut response = GraphQl::refuse(&error).into_response();
-    response.headers_mut().insert(CONTENT_TYPE, json);
-    *response.status_mut() = StatusCode::MISDIRECTED_REQUEST;
-    response
 }
 
 #[cfg(test)]

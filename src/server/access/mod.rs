@@ -6,6 +6,7 @@ mod bearer;
 pub(crate) mod caller;
 pub(crate) mod cors;
 pub(crate) mod host;
+pub(crate) mod operation_files;
 mod rules_file;
 pub(crate) mod tokens;
 pub(crate) mod user_tokens;

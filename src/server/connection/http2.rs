@@ -39,9 +39,9 @@ use crate::server::response::media::Media;
 
 /// The permits of open requests, for all HTTP/2 connections together. Without them a connection
 /// would hold the memory of many.
-pub(super) fn places_of_requests(bounds: &Bounds) -> Arc<Semaphore> {
-    let places = bounds.connections.min(Semaphore::MAX_PERMITS);
-    Arc::new(Semaphore::new(places))
+pub(super) fn permits_for_requests(bounds: &Bounds) -> Arc<Semaphore> {
+    let permits = bounds.connections.min(Semaphore::MAX_PERMITS);
+    Arc::new(Semaphore::new(permits))
 }
 
 /// Serves the requests of a connection.
@@ -60,7 +60,7 @@ pub(super) async fn serve(
     let streams_max = u32::try_from(bounds.connection_requests).unwrap_or(u32::MAX);
     let service = RequestService {
         router: TowerToHyperService::new(served.router),
-        places: served.requests,
+        permits: served.requests,
         requests_max: bounds.connections,
         asks_for_token,
     };
@@ -176,11 +176,11 @@ impl<F: Future + Send + 'static> Executor<F> for StreamExecutor {
     }
 }
 
-/// Passes requests to the router, as many at the same time as there are places.
+/// Passes requests to the router, as many at the same time as there are permits.
 #[derive(Clone)]
 struct RequestService {
     router: TowerToHyperService<Router>,
-    places: Arc<Semaphore>,
+    permits: Arc<Semaphore>,
     requests_max: usize,
     asks_for_token: bool,
 }
@@ -194,7 +194,7 @@ impl Service<Request<Incoming>> for RequestService {
     type Future = Answering;
 
     fn call(&self, mut request: Request<Incoming>) -> Answering {
-        let Ok(place) = self.places.clone().try_acquire_owned() else {
+        let Ok(permit) = self.permits.clone().try_acquire_owned() else {
             let response = Ok(too_many(self.requests_max));
             return Box::pin(async move { sent(response, None) });
         };
@@ -208,7 +208,7 @@ impl Service<Request<Incoming>> for RequestService {
             if let Some(caller) = caller {
                 sent_to(caller);
             }
-            sent(answer, Some(place))
+            sent(answer, Some(permit))
         })
     }
 }

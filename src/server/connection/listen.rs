@@ -12,7 +12,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
 use super::caller_slot::Rights;
-use super::http2::places_of_requests;
+use super::http2::permits_for_requests;
 use super::protocol::{serve_plain, serve_tls};
 use super::served::{Served, Stopping};
 use super::tls::Tls;
@@ -73,8 +73,8 @@ pub(crate) async fn serve(
     router: Router,
     stop: impl Future<Output = ()>,
 ) {
-    let places = Arc::new(Semaphore::new(options.bounds.connections));
-    let requests = places_of_requests(&options.bounds);
+    let permits = Arc::new(Semaphore::new(options.bounds.connections));
+    let requests = permits_for_requests(&options.bounds);
     let bounds = Arc::new(options.bounds);
     let stopping = watch::Sender::new(false);
     tokio::pin!(stop);
@@ -82,10 +82,10 @@ pub(crate) async fn serve(
         let accepted = tokio::select! {
             biased;
             () = &mut stop => break,
-            accepted = accept(&listener, &places) => accepted,
+            accepted = accept(&listener, &permits) => accepted,
         };
-        let (stream, place) = accepted;
-        let held = (place, options.metrics.connection());
+        let (stream, permit) = accepted;
+        let held = (permit, options.metrics.connection());
         let stream = TimedWrites::new(stream, options.bounds.send_time, held);
         let served = Served {
             router: router.clone(),
@@ -110,10 +110,10 @@ pub(crate) async fn serve(
 /// Accepts the next connection once fewer than the maximum are open.
 async fn accept(
     listener: &TcpListener,
-    places: &Arc<Semaphore>,
+    permits: &Arc<Semaphore>,
 ) -> (TcpStream, OwnedSemaphorePermit) {
-    let place = places.clone().acquire_owned().await;
-    let place = place.expect("the semaphore is never closed");
+    let permit = permits.clone().acquire_owned().await;
+    let permit = permit.expect("the semaphore is never closed");
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {
@@ -121,7 +121,7 @@ async fn accept(
                 let _delayed = stream.set_nodelay(true);
                 // Without the limit, a client is only served with less precise timeouts.
                 let _unlimited = set_socket_send_buffer_size(&stream, SEND_BUFFER_BYTES);
-                return (stream, place);
+                return (stream, permit);
             }
             Err(error) => {
                 tracing::warn!("a connection could not be accepted: {error}");

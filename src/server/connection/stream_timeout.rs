@@ -115,16 +115,16 @@ pub(super) struct SentBody {
     progress: Option<Arc<ResponseProgress>>,
     /// Whether data was taken.
     begun: bool,
-    /// The place of the request among those that are open.
-    _place: Option<OwnedSemaphorePermit>,
+    /// The permit to have an open request.
+    _permit: Option<OwnedSemaphorePermit>,
 }
 
 impl SentBody {
     /// Wraps the body of the response of the stream that is polled.
-    fn new(body: Body, place: Option<OwnedSemaphorePermit>) -> Self {
+    fn new(body: Body, permit: Option<OwnedSemaphorePermit>) -> Self {
         Self {
             body,
-            _place: place,
+            _permit: permit,
             progress: PROGRESS.try_with(Arc::clone).ok(),
             begun: false,
         }
@@ -157,10 +157,10 @@ impl HttpBody for SentBody {
     }
 }
 
-/// Wraps the body of a response, which holds the place of its request.
+/// Wraps the body of a response, which holds the permit of its request.
 pub(super) fn sent(
     response: Result<Response<Body>, Infallible>,
-    place: Option<OwnedSemaphorePermit>,
+    permit: Option<OwnedSemaphorePermit>,
 ) -> Result<Response<SentBody>, Infallible> {
-    response.map(|response| response.map(|body| SentBody::new(body, place)))
+    response.map(|response| response.map(|body| SentBody::new(body, permit)))
 }

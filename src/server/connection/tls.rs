@@ -43,7 +43,7 @@ impl Tls {
         Ok(Self(Arc::new(config)))
     }
 
-    /// Returns an acceptor that uses the current certificate.
+    /// An acceptor that uses the current certificate.
     pub(crate) fn acceptor(&self) -> TlsAcceptor {
         TlsAcceptor::from((*self.0.current()).clone())
     }

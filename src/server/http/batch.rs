@@ -4,8 +4,9 @@ use tokio::time::Instant;
 
 use super::endpoint::Endpoint;
 use crate::error::{Error, Limit};
-use crate::graphql::{GraphQl, GraphQlResponse, Left, Methods, Request};
+use crate::graphql::{GraphQl, GraphQlResponse, Left, Request};
 use crate::limits::Bounds;
+use crate::server::access::caller::Caller;
 
 /// Executes the requests one after another and returns their responses as a JSON array. The limits
 /// of a single request on time and response bytes apply to the whole batch: each request gets what
@@ -13,7 +14,7 @@ use crate::limits::Bounds;
 pub(crate) async fn answer(
     endpoint: &Endpoint,
     requests: Vec<Request>,
-    methods: Methods,
+    caller: &Caller,
 ) -> Vec<u8> {
     let bounds = endpoint.graphql.bounds();
     let deadline = Instant::now() + bounds.request_time;
@@ -25,7 +26,8 @@ pub(crate) async fn answer(
         answers.extend(match left(&answers, deadline, bounds) {
             Ok(left) => {
                 request.left = Some(left);
-                json(endpoint.execute(request, methods).await.0)
+                request.principal = caller.principal.clone();
+                json(endpoint.execute(request, caller.methods).await.0)
             }
             Err(error) => GraphQl::refuse(&error),
         });
@@ -34,7 +36,7 @@ pub(crate) async fn answer(
     answers
 }
 
-/// Returns the remaining response bytes and the deadline for the next request.
+/// The remaining response bytes and the deadline for the next request.
 fn left(answers: &[u8], deadline: Instant, bounds: &Bounds) -> Result<Left, Error> {
     let limit = bounds.response_bytes;
     let response_bytes = limit.saturating_sub(answers.len());

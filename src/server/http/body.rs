@@ -26,7 +26,7 @@ pub(crate) enum Coding {
 }
 
 impl Coding {
-    /// Returns the encoding in the headers. `None` if it is unsupported or there are several.
+    /// The encoding in the headers. `None` if it is unsupported or there are several.
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
         let mut named = headers.get_all(CONTENT_ENCODING).iter();
         let coding = named.next().map(HeaderValue::as_bytes);

@@ -80,7 +80,7 @@ fn complete(headers: &mut HeaderMap) {
     }
 }
 
-/// Returns a strong entity tag, or `None` if hashing failed. Large responses are hashed on another
+/// A strong entity tag, or `None` if hashing failed. Large responses are hashed on another
 /// thread.
 async fn tag(json: Bytes) -> Option<String> {
     let digest = offload_if_large(json.len(), move || Ok(Sha256::digest(&json))).await;
@@ -94,7 +94,7 @@ fn with_tag(mut response: Response<Body>, tag: &str) -> Response<Body> {
     response
 }
 
-/// Returns one list of the request headers that the response depends on, compressed or not.
+/// One list of the request headers that the response depends on, compressed or not.
 fn varying(by_token: bool) -> HeaderValue {
     const HEADERS: [HeaderName; 3] = [ACCEPT, ACCEPT_ENCODING, AUTHORIZATION];
     let count = if by_token { 3 } else { 2 };

@@ -21,7 +21,7 @@ use crate::graphql::{GraphQl, GraphQlResponse, Methods, Posted, Request};
 use crate::limits::{COMPRESSED_BYTES_MIN, IDEMPOTENCY_KEY_BYTES_MAX};
 use crate::server::access::admission::Admission;
 use crate::server::access::caller::Caller;
-use crate::server::access::cors;
+use crate::server::access::cors::{self, RefusedOrigins};
 use crate::server::options::ServeOptions;
 use crate::server::response::json::{response, with};
 use crate::server::response::media::{Accepted, Media, StreamMedia, is_json};
@@ -50,7 +50,7 @@ pub(crate) fn methods(graphql: GraphQl, options: &ServeOptions) -> MethodRouter 
     let sockets = Arc::new(WebSockets {
         source: endpoint.clone(),
         access: options.access.clone(),
-        origins: options.cors_origins.clone().into(),
+        origins: options.origins.clone(),
         bounds: options.bounds,
         pool: endpoint.graphql.pool().clone(),
         streams: options.streams.clone(),
@@ -71,16 +71,19 @@ pub(crate) fn methods(graphql: GraphQl, options: &ServeOptions) -> MethodRouter 
 
 /// Wraps handlers in the middleware for access, compression and CORS.
 pub(crate) fn layered(methods: MethodRouter, options: &ServeOptions) -> MethodRouter {
-    let methods = methods
-        // One call wraps the handlers once. Inside CORS, so that pages of allowed origins can read the
-        // errors of `Admission`.
-        .layer((compression(), Admission::layer(&options.access)));
-    if options.cors_origins.is_empty() {
-        return methods;
+    let admission = Admission::layer(&options.access);
+    let refused = RefusedOrigins::layer(&options.origins);
+    // One call wraps the handlers once.
+    if options.origins.is_empty() {
+        return methods.layer((compression(), refused, admission));
     }
-    methods
-        .layer(cors::allowing(&options.cors_origins))
-        .layer(from_fn(cors::with_methods))
+    // CORS is outside of `Admission`, so that pages of allowed origins can read its errors.
+    let allowing = cors::allowing(&options.origins);
+    methods.layer((compression(), admission)).layer((
+        from_fn(cors::with_methods),
+        refused,
+        allowing,
+    ))
 }
 
 /// Handles GET, which executes no mutations: `?query=…&variables=…&operationName=…`.
@@ -94,7 +97,10 @@ pub(crate) async fn by_get(
         return not_acceptable();
     };
     let request = match Request::from_parameters(head.uri.query().unwrap_or_default()) {
-        Ok(request) => request,
+        Ok(request) => Request {
+            principal: caller.principal.clone(),
+            ..request
+        },
         Err(error) => return refused(accepted.for_errors(), &error),
     };
     let media = match accepted {
@@ -159,6 +165,7 @@ pub(crate) async fn by_post(
         Ok(Posted::One(request)) => {
             let request = Request {
                 idempotency_key,
+                principal: caller.principal.clone(),
                 ..request
             };
             if let Accepted::Stream(media) = accepted {
@@ -177,7 +184,7 @@ pub(crate) async fn by_post(
             refused(media, &error)
         }
         Ok(Posted::Batch(requests)) => {
-            let answers = batch::answer(&endpoint, requests, caller.methods).await;
+            let answers = batch::answer(&endpoint, requests, &caller).await;
             endpoint.executed(media, answers)
         }
         Err(error) => refused(media, &error),
@@ -205,7 +212,7 @@ async fn streamed(
     stream_body::response(started, options)
 }
 
-/// Returns the cursor in the header `Last-Event-ID`, which a client sends to resume a stream.
+/// The cursor in the header `Last-Event-ID`, which a client sends to resume a stream.
 fn last_event_id(headers: &HeaderMap) -> Result<Option<String>, Error> {
     let Some(value) = headers.get("last-event-id") else {
         return Ok(None);
@@ -221,7 +228,7 @@ pub(crate) async fn posted(body: Bytes, batch_max: Option<usize>) -> Result<Post
     offload_if_large(body.len(), move || Posted::from_json(&body, batch_max)).await
 }
 
-/// Returns the key in the `Idempotency-Key` header, without the quotes that its draft standard
+/// The key in the `Idempotency-Key` header, without the quotes that its draft standard
 /// requires.
 pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Error> {
     let mut given = headers.get_all("idempotency-key").iter();

@@ -167,7 +167,7 @@ fn parts<T, F: Future<Output = (Vec<u8>, Option<T>)>>(
     })
 }
 
-/// Returns the next chunk of an export, and the scan unless it has ended. The last record says how
+/// The next chunk of an export, and the scan unless it has ended. The last record says how
 /// the export ended, so that a client can detect a broken connection.
 async fn export_chunk(mut scan: Scan) -> (Vec<u8>, Option<Scan>) {
     let mut chunk = Vec::new();
@@ -192,7 +192,7 @@ async fn check(State(database): State<Database>, uri: Uri) -> Result<Body, Local
     Ok(Body::from_stream(parts(check, check_record)))
 }
 
-/// Returns the next record of a check, and the check unless it has ended.
+/// The next record of a check, and the check unless it has ended.
 async fn check_record(mut check: Check) -> (Vec<u8>, Option<Check>) {
     let record = match check.next().await {
         Ok(Some(finding)) => checked::CheckRecord::Finding(finding),
@@ -217,7 +217,7 @@ async fn changes(State(database): State<Database>, uri: Uri) -> Result<Body, Loc
     Ok(Body::from_stream(parts(lines, change_record)))
 }
 
-/// Returns the next record, and the state unless it was the last.
+/// The next record, and the state unless it was the last.
 async fn change_record(
     mut lines: operations::ChangeLines,
 ) -> (Vec<u8>, Option<operations::ChangeLines>) {
@@ -237,7 +237,7 @@ async fn watch(State(database): State<Database>, uri: Uri) -> Result<Body, Local
     Ok(Body::from_stream(parts(lines, value_record)))
 }
 
-/// Returns the next record, and the state unless it was the last.
+/// The next record, and the state unless it was the last.
 async fn value_record(
     mut lines: operations::ValueLines,
 ) -> (Vec<u8>, Option<operations::ValueLines>) {
@@ -256,7 +256,7 @@ async fn back_up(State(database): State<Database>) -> Result<Body, LocalError> {
     Ok(Body::from_stream(futures::StreamExt::chain(begin, parts)))
 }
 
-/// Returns the next record of a backup, and the backup unless it has ended.
+/// The next record of a backup, and the backup unless it has ended.
 async fn backup_record(mut backup: Backup) -> (Vec<u8>, Option<Backup>) {
     let record = match backup.next().await {
         Ok(Some(pairs)) => backup_records::BackupRecord::Pairs(pairs),

@@ -34,22 +34,24 @@ impl RefusalLog {
 impl RefusalPeriod {
     /// The line to log at this time, if any.
     fn line(&mut self, text: String, now: Instant) -> Option<String> {
-        let mut line = text.clone();
         let is_over = |begin| now.saturating_duration_since(begin) >= REFUSALS_LOGGED_PERIOD;
+        let mut note = String::new();
         if self.begin.is_none_or(is_over) {
-            self.begin = Some(now);
-            self.logged.clear();
             if self.left_out > 0 {
-                line += &format!(
+                note = format!(
                     " ({} similar refusals before were not logged)",
                     self.left_out
                 );
-                self.left_out = 0;
             }
+            *self = Self {
+                begin: Some(now),
+                ..Self::default()
+            };
         } else if self.logged.len() == REFUSALS_LOGGED_MAX || self.logged.contains(&text) {
             self.left_out += 1;
             return None;
         }
+        let line = format!("{text}{note}");
         self.logged.push(text);
         Some(line)
     }

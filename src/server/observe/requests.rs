@@ -188,7 +188,7 @@ pub(crate) fn report_operation(
     }
 }
 
-/// Returns the client's request id if it is valid, or else a new one.
+/// The client's request id if it is valid, or else a new one.
 fn request_id(headers: &HeaderMap) -> String {
     let given = headers.get(REQUEST_ID).map(HeaderValue::as_bytes);
     let plain = |byte: &u8| byte.is_ascii_alphanumeric() || b"-_.".contains(byte);

@@ -3,7 +3,7 @@
 use axum::http::header::IF_NONE_MATCH;
 use axum::http::{HeaderMap, HeaderName};
 
-/// Returns the element of `If-None-Match` that matches the entity tag, or `*`. Tags are compared
+/// The element of `If-None-Match` that matches the entity tag, or `*`. Tags are compared
 /// weakly (RFC 9110 §13.1.2). `None` if the response must be sent.
 pub(crate) fn known<'r>(etag: &str, request: &'r HeaderMap) -> Option<&'r str> {
     let mut known = elements(request, &IF_NONE_MATCH);

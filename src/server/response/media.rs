@@ -29,7 +29,7 @@ impl Media {
         }
     }
 
-    /// Returns the media type of a single response that the client prefers. Plain JSON if it does
+    /// The media type of a single response that the client prefers. Plain JSON if it does
     /// not say or accepts anything; `None` if it accepts neither.
     pub(crate) fn accepted(headers: &HeaderMap) -> Option<Self> {
         preferred(headers, |range| match media_range(range)? {
@@ -56,7 +56,7 @@ pub(crate) enum Accepted {
 }
 
 impl Accepted {
-    /// Returns what the client prefers, in the way of [`Media::accepted`].
+    /// What the client prefers, in the way of [`Media::accepted`].
     pub(crate) fn of(headers: &HeaderMap) -> Option<Self> {
         preferred(headers, media_range)
     }
@@ -70,7 +70,7 @@ impl Accepted {
     }
 }
 
-/// Returns the media type with the best quality, and the first of several.
+/// The media type with the best quality, and the first of several.
 fn preferred<T: Preferable>(
     headers: &HeaderMap,
     known: impl Fn(&str) -> Option<(T, f32)>,

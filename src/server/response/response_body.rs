@@ -2,13 +2,13 @@
 //! they are sent.
 
 use std::convert::Infallible;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
 
 use axum::body::{Body, Bytes, HttpBody};
 use hyper::body::{Frame, SizeHint};
 
-use crate::budget::{Pool, Share};
+use crate::budget::{Pool, Share, turn};
 use crate::limits::{HELD_FREE_BYTES, SENT_BYTES_AT_A_TIME};
 
 /// Creates a response body that is sent in chunks, so that a connection buffers at most one.
@@ -57,10 +57,13 @@ impl HttpBody for ResponseBody {
 
     fn poll_frame(
         mut self: Pin<&mut Self>,
-        _: &mut Context<'_>,
+        context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, Infallible>>> {
         if self.left.is_empty() {
             return Poll::Ready(None);
+        }
+        if pin!(turn()).poll(context).is_pending() {
+            return Poll::Pending;
         }
         let bytes = self.left.len().min(SENT_BYTES_AT_A_TIME);
         let next = self.left.split_to(bytes);

@@ -1,4 +1,4 @@
-//! Makes commits durable: by the log, or by a checkpoint, which is a durable commit of redb.
+//! Makes commits durable by a checkpoint, which is a durable commit of redb.
 //!
 //! A checkpoint writes the changes of the commits since the last one to redb, in ascending order of
 //! their keys. It also saves which pages of the file are in use (redb's quick repair), so that opening
@@ -23,8 +23,9 @@ use tokio::runtime::Runtime;
 use tokio::sync::{Notify, oneshot};
 
 use super::commit::group::log_place;
-use super::commit::{Committer, TableWriter, Woken};
-use super::log::{Frame, LogPlace, LogWriter, StoreLog, bytes_max, describe};
+use super::commit::{Committer, TableWriter};
+use super::group_sync::GroupSync;
+use super::log::{LogPlace, StoreLog, bytes_max, describe};
 use super::tables::view;
 use super::tables::writes::{WriteList, WriteTables};
 use super::tables::{ENGINE, LAST_COMMIT, fault};
@@ -72,100 +73,6 @@ async fn checkpoint_when_woken(committer: &Committer, woken: &Notify) -> Result<
                 break;
             }
         }
-    }
-}
-
-/// Syncs a group of commits with one frame after another, and reuses the memory.
-pub(super) struct GroupSync {
-    spare: Option<Frame>,
-    /// Groups that were synced by a checkpoint.
-    groups: u64,
-    /// Whether a group was written to the log since the last time without commits.
-    wrote: bool,
-}
-
-impl GroupSync {
-    pub(super) fn new() -> Self {
-        Self {
-            spare: None,
-            groups: 0,
-            wrote: false,
-        }
-    }
-
-    /// Syncs and publishes the commits so far.
-    pub(super) fn sync(
-        &mut self,
-        committer: &Committer,
-        runtime: &Runtime,
-        why: Woken,
-    ) -> Result<()> {
-        if why == Woken::Idle {
-            if std::mem::take(&mut self.wrote) {
-                committer.checkpointer.wake();
-            }
-            return Ok(());
-        }
-        let log = committer.group().log.clone();
-        match log {
-            Some(log) => self.with_log(committer, &log),
-            None => self.by_checkpoint(committer, runtime),
-        }
-    }
-
-    fn with_log(&mut self, committer: &Committer, log: &LogWriter) -> Result<()> {
-        let (mut frame, view) = {
-            let mut group = committer.group();
-            if group.frame.is_empty() {
-                return Ok(());
-            }
-            let next = self.spare.take().unwrap_or_else(Frame::new);
-            let frame = std::mem::replace(&mut group.frame, next);
-            log.announce(frame.record_bytes());
-            (frame, group.view.clone())
-        };
-        let bytes = frame.record_bytes();
-        let begun = Instant::now();
-        log.append(&mut frame, view.last_commit).map_err(fault)?;
-        let took = begun.elapsed();
-        self.spare = Some(frame);
-        self.wrote = true;
-        if let Some(observer) = committer.observer.get() {
-            observer.log_synced(took, bytes);
-            observer.log_resized(log.bytes());
-        }
-        committer.publish(view);
-        committer.freed.notify_waiters();
-        let group = committer.group();
-        // After a checkpoint, its thread looks whether another one is due.
-        if !group.is_frozen() && group.is_checkpoint_due(&committer.options) {
-            committer.checkpointer.wake();
-        }
-        Ok(())
-    }
-
-    /// Syncs the commits by a checkpoint. From the second group on, begins a log if the store may
-    /// have one.
-    fn by_checkpoint(&mut self, committer: &Committer, runtime: &Runtime) -> Result<()> {
-        let Some(writer) = committer.writer_unless_closed(runtime) else {
-            return Ok(());
-        };
-        if committer.progress.is_synced(writer.last_commit) {
-            return Ok(());
-        }
-        let log = committer.log.as_ref().filter(|log| log.is_enabled());
-        let begun = match log {
-            Some(log) if self.groups > 0 => {
-                let base = committer.group().view.base().last_commit;
-                log.begin(base, writer.last_commit)
-            }
-            _ => None,
-        };
-        self.groups += u64::from(log.is_some());
-        let place = log_place(begun.as_deref());
-        runtime.block_on(committer.write_all(place))?;
-        committer.group().log = begun;
-        Ok(())
     }
 }
 
@@ -244,7 +151,7 @@ impl Committer {
 
     /// Writes the changes of all commits to redb and makes them durable. Later commits are in the log
     /// at `place`. The caller holds the write lock.
-    async fn write_all(&self, place: LogPlace) -> Result<()> {
+    pub(super) async fn write_all(&self, place: LogPlace) -> Result<()> {
         let mut tables = self.table_writer().await;
         // The log has the commits after those that are frozen already.
         self.write_frozen(&mut tables)?;

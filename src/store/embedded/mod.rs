@@ -16,6 +16,7 @@ mod commit;
 mod deferred_file;
 mod files;
 mod full_disk;
+mod group_sync;
 mod log;
 pub(crate) mod open;
 mod options;
@@ -27,8 +28,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use checkpoint::GroupSync;
 use commit::{Committer, Published};
+use group_sync::GroupSync;
 pub use log::{LOG_NAMES, LogFiles};
 pub use open::FILE_NAME;
 pub use open::read_only::EmbeddedReader;

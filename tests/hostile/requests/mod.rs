@@ -11,19 +11,27 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 
 use super::client::{body, get, post};
+use super::templates::Template;
 
 /// Generates requests, deterministically for a seed.
 pub(crate) struct Maker {
     pub(crate) random: StdRng,
     client: usize,
-    families: Vec<(&'static str, Family)>,
+    families: Vec<(&'static str, AnyFamily)>,
 }
 
 /// Generates an operation.
 type Family = fn(&mut Maker) -> Operation;
 
+/// A family whose operations differ, or the one operation of a template.
+#[derive(Clone)]
+enum AnyFamily {
+    Generated(Family),
+    Template(Operation),
+}
+
 /// An operation, or the expensive part of a mutation.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Operation {
     /// The declarations of its variables.
     declared: String,
@@ -67,9 +75,9 @@ const BATCH_BYTES_MAX: usize = 3 << 20;
 
 impl Maker {
     /// Creates a generator for one client. It uses the families whose names contain one of these
-    /// words.
-    pub(crate) fn new(seed: u64, client: usize, words: &[String]) -> Self {
-        let all = [
+    /// words. Each template of a query or a mutation is a family.
+    pub(crate) fn new(seed: u64, client: usize, words: &[String], templates: &[Template]) -> Self {
+        let generated = [
             filters::FAMILIES,
             lists::FAMILIES,
             parts::FAMILIES,
@@ -79,7 +87,15 @@ impl Maker {
         .concat();
         let wanted =
             |name: &str| words.is_empty() || words.iter().any(|word| name.contains(&**word));
-        let families: Vec<_> = all.into_iter().filter(|(name, _)| wanted(name)).collect();
+        let generated = generated
+            .into_iter()
+            .map(|(name, family)| (name, AnyFamily::Generated(family)));
+        let templates = templates.iter().filter_map(|template| {
+            let operation = Operation::of(template)?;
+            Some((template.name, AnyFamily::Template(operation)))
+        });
+        let all = generated.chain(templates);
+        let families: Vec<_> = all.filter(|(name, _)| wanted(name)).collect();
         assert!(!families.is_empty(), "no family is called {words:?}");
         Self {
             random: StdRng::seed_from_u64(seed.wrapping_add(client as u64)),
@@ -129,8 +145,13 @@ impl Maker {
     }
 
     fn operation(&mut self) -> (&'static str, Operation) {
-        let (name, family) = *self.families.choose(&mut self.random).expect("some");
-        (name, family(self))
+        let (name, family) = self.families.choose(&mut self.random).expect("some");
+        let (name, family) = (*name, family.clone());
+        let operation = match family {
+            AnyFamily::Generated(family) => family(self),
+            AnyFamily::Template(operation) => operation,
+        };
+        (name, operation)
     }
 
     /// A mutation that also counts in the ledger, and may fail in its last field.
@@ -182,6 +203,27 @@ impl Operation {
             fields,
             ..Self::default()
         }
+    }
+
+    /// The operation of a template; none if it is a subscription.
+    fn of(template: &Template) -> Option<Self> {
+        let text = template.query.trim();
+        if text.starts_with("subscription") {
+            return None;
+        }
+        let (head, rest) = text.split_once('{').expect("a selection");
+        let fields = rest.strip_suffix('}').expect("the end of the selection");
+        let declared = head.split_once('(').map(|(_, declared)| declared.trim());
+        let declared = declared.and_then(|declared| declared.strip_suffix(')'));
+        let variables = template.variables.to_string();
+        Some(Self {
+            declared: declared.unwrap_or_default().to_owned(),
+            fields: fields.to_owned(),
+            fragments: String::new(),
+            variables: variables[1..variables.len() - 1].to_owned(),
+            mutation: head.starts_with("mutation"),
+            builds: fields.contains("createIndex"),
+        })
     }
 
     fn query(&self) -> String {

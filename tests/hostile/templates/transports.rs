@@ -1,11 +1,17 @@
 //! How operations are sent.
 
 use std::collections::BTreeMap;
+use std::future::poll_fn;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::time::{Duration, Instant};
 
+use axum::body::Bytes;
+use axum::http::Request;
+use h2::{RecvStream, SendStream};
 use serde_json::json;
+use tokio::runtime::Builder;
+use tokio::time::timeout;
 
 use super::super::client::{body, get, post};
 use super::super::server::Server;
@@ -21,6 +27,8 @@ pub(super) enum Transport {
     /// Server-sent events.
     Events,
     Multipart,
+    /// With prior knowledge. A subscription is sent as events.
+    Http2,
 }
 
 /// The longest URL that is sent.
@@ -31,12 +39,13 @@ const FOLLOWED: Duration = Duration::from_millis(1_500);
 const PATIENCE: Duration = Duration::from_secs(60);
 
 impl Transport {
-    pub(super) const ALL: [Self; 5] = [
+    pub(super) const ALL: [Self; 6] = [
         Self::Post,
         Self::Get,
         Self::WebSocket,
         Self::Events,
         Self::Multipart,
+        Self::Http2,
     ];
 
     /// Whether it can transport an operation.
@@ -50,7 +59,7 @@ impl Transport {
                 reads && no_variables && get(&template.query).len() <= URL_BYTES_MAX
             }
             Self::Multipart => follows,
-            Self::WebSocket | Self::Events => true,
+            Self::WebSocket | Self::Events | Self::Http2 => true,
         }
     }
 
@@ -62,6 +71,7 @@ impl Transport {
             Self::Post => exchange(server, &post(&body)),
             Self::Get => exchange(server, &get(&template.query)),
             Self::WebSocket => by_websocket(server, template, follows),
+            Self::Http2 => by_http2(server, body, follows),
             Self::Events if follows => follow(server, &streamed(&body, "text/event-stream")),
             Self::Events => exchange(server, &streamed(&body, "text/event-stream")),
             Self::Multipart => {
@@ -104,6 +114,59 @@ fn follow(server: &Server, request: &[u8]) {
     read();
     change(server);
     read();
+}
+
+/// Sends a POST and reads the response, or its beginning if it is a stream.
+fn by_http2(server: &Server, body: String, follows: bool) {
+    let runtime = Builder::new_current_thread().enable_all().build();
+    runtime.expect("a runtime").block_on(async {
+        let stream = TcpStream::connect(&server.address).expect("it listens");
+        stream.set_nonblocking(true).expect("a socket");
+        let stream = tokio::net::TcpStream::from_std(stream).expect("a socket");
+        let handshake = h2::client::handshake(stream).await;
+        let (send, connection) = handshake.expect("HTTP/2");
+        let connection = tokio::spawn(connection);
+        let accept = if follows { "text/event-stream" } else { "*/*" };
+        let request = Request::post("http://localhost/graphql")
+            .header("content-type", "application/json")
+            .header("accept", accept);
+        let request = request.body(()).expect("a request");
+        let mut send = send.ready().await.expect("room");
+        let (response, sending) = send.send_request(request, false).expect("it is open");
+        send_data(sending, body.into()).await;
+        let response = timeout(PATIENCE, response).await.expect("it answers");
+        let mut data = response.expect("it answers").into_body();
+        if follows {
+            read_data(&mut data, FOLLOWED).await;
+            change(server);
+            read_data(&mut data, FOLLOWED).await;
+        } else {
+            assert!(read_data(&mut data, PATIENCE).await, "it ends");
+        }
+        connection.abort();
+    });
+}
+
+async fn send_data(mut sending: SendStream<Bytes>, mut body: Bytes) {
+    while !body.is_empty() {
+        sending.reserve_capacity(body.len());
+        let capacity = poll_fn(|context| sending.poll_capacity(context)).await;
+        // A server that has answered may not read the rest.
+        let Some(Ok(capacity)) = capacity else { return };
+        let piece = body.split_to(capacity.min(body.len()));
+        let is_last = body.is_empty();
+        sending.send_data(piece, is_last).expect("it is open");
+    }
+}
+
+/// Reads a body for some time. Returns whether it ended.
+async fn read_data(data: &mut RecvStream, time: Duration) -> bool {
+    let read = async {
+        while let Some(Ok(piece)) = data.data().await {
+            let _closed = data.flow_control().release_capacity(piece.len());
+        }
+    };
+    timeout(time, read).await.is_ok()
 }
 
 fn by_websocket(server: &Server, template: &Template, follows: bool) {

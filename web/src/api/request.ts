@@ -1,32 +1,69 @@
 // Requests of the page: typed operations, one POST each.
 import type { TypedDocumentString } from './generated';
-import { formatJson, parseJson } from './json';
-import { withToken } from './session';
+import { formatJson, JsonText } from './json';
+import { reportRefusal, withToken } from './session';
 
 /** Beside this page, so that both can be served under a path prefix. */
 const ENDPOINT = new URL('graphql', document.baseURI);
 
-/** The first error of a response, with its code (docs/errors.md). */
+/** The first error of a response, with its code and limit (docs/errors.md). */
 export class RequestError extends Error {
   constructor(
     message: string,
     readonly code: string,
+    readonly limitName = '',
+    /** Whether it is the error of a field: the request as a whole was accepted. */
+    readonly atField = false,
   ) {
     super(message);
   }
 }
 
-interface Answer<Data> {
-  data?: Data | null;
-  errors?: { message: string; extensions?: { code?: string } }[];
+/** The response is larger than the page is ready to read. */
+export class ResponseTooLarge extends Error {
+  constructor(readonly bytes: number) {
+    super(`The value is larger than ${(bytes / 2 ** 20).toLocaleString('en')} MiB.`);
+  }
 }
 
-/** Throws a `RequestError` if the response has an error: the page shows nothing by halves. */
+export interface RequestOptions {
+  signal?: AbortSignal | undefined;
+  /** A larger response is not read to its end. */
+  maxBytes?: number;
+}
+
+/**
+ * Numbers in JSON values are rounded: operations that select `value` use `requestText`. Throws a
+ * `RequestError` if the response has an error: the page shows nothing by halves.
+ */
 export async function request<Data, Variables>(
   operation: TypedDocumentString<Data, Variables>,
   variables: Variables,
-  signal?: AbortSignal,
+  options: RequestOptions = {},
 ): Promise<Data> {
+  return (await send(operation, variables, options)).data;
+}
+
+/** The data, and the text of the response with the JSON values as they are stored. */
+export async function requestText<Data, Variables>(
+  operation: TypedDocumentString<Data, Variables>,
+  variables: Variables,
+  options: RequestOptions = {},
+): Promise<{ data: Data; json: JsonText }> {
+  const { data, text } = await send(operation, variables, options);
+  return { data, json: new JsonText(text) };
+}
+
+interface Answer<Data> {
+  data?: Data | null;
+  errors?: { message: string; path?: unknown[]; extensions?: { code?: string; limitName?: string } }[];
+}
+
+async function send<Data, Variables>(
+  operation: TypedDocumentString<Data, Variables>,
+  variables: Variables,
+  { signal, maxBytes }: RequestOptions,
+): Promise<{ data: Data; text: string }> {
   const response = await fetch(ENDPOINT, {
     method: 'POST',
     headers: withToken({
@@ -36,16 +73,44 @@ export async function request<Data, Variables>(
     body: formatJson({ query: operation.toString(), variables }),
     ...(signal && { signal }),
   });
-  const answer = read<Data>(await response.text(), response.status);
+  const text = maxBytes === undefined ? await response.text() : await textUpTo(response, maxBytes);
+  const answer = parse<Data>(text, response.status);
   const [error] = answer.errors ?? [];
-  if (error) throw new RequestError(error.message, error.extensions?.code ?? '');
+  if (error) {
+    const { code = '', limitName } = error.extensions ?? {};
+    const atField = error.path !== undefined;
+    reportRefusal(code, atField);
+    throw new RequestError(error.message, code, limitName, atField);
+  }
   if (!answer.data) throw new RequestError('The response has no data.', '');
-  return answer.data;
+  return { data: answer.data, text };
 }
 
-function read<Data>(text: string, status: number): Answer<Data> {
+async function textUpTo(response: Response, maxBytes: number): Promise<string> {
+  const reader = response.body?.getReader();
+  const decoder = new TextDecoder();
+  let text = '';
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = (await reader?.read()) ?? { done: true, value: undefined };
+    if (done) return text + decoder.decode();
+    bytes += value.length;
+    if (bytes > maxBytes) {
+      await reader?.cancel();
+      throw new ResponseTooLarge(maxBytes);
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
+/** Whether an access rule forbids the places that a field uses. Other fields can be allowed. */
+export function isForbiddenByRules(error: unknown): boolean {
+  return error instanceof RequestError && error.code === 'FORBIDDEN' && error.atField;
+}
+
+function parse<Data>(text: string, status: number): Answer<Data> {
   try {
-    return parseJson(text) as Answer<Data>;
+    return JSON.parse(text) as Answer<Data>;
   } catch {
     throw new RequestError(`HTTP ${status}: ${text.slice(0, 500)}`, '');
   }

@@ -1,27 +1,35 @@
+import { useCallback } from 'react';
 import { CollectionsDocument } from '../api/generated';
 import { request } from '../api/request';
+import { useAccess } from '../api/session';
 import { useLoaded } from '../api/useLoaded';
 import { hrefOf, type Route } from '../route';
-import { CollectionView } from './CollectionView';
+import { CollectionView } from './collection/CollectionView';
+import { DocumentView } from './document/DocumentView';
+import { EmptyStore } from './EmptyStore';
 import { Failure } from './Failure';
-import { Tree } from './Tree';
+import { OpenCollection } from './OpenCollection';
 import { shownName } from './place';
 
 /** The collections, the documents of one of them, and one document. */
 export function Explore({ route }: { route: Route }) {
-  const { data, error, reload } = useLoaded('collections', (signal) => request(CollectionsDocument, {}, signal));
+  const { data, error, loading, reload } = useLoaded('collections', (signal) => request(CollectionsDocument, {}, { signal }));
+  const required = useAccess() === 'required';
+  const onChanged = useCallback(() => reload(), [reload]);
   const [view, name, key] = route;
-  const chosen = view === 'c' && name !== undefined ? data?.collections.find((one) => one.name === name) : undefined;
+  const named = view === 'c' && name !== undefined;
+  const listed = named ? data?.collections.find((one) => one.name === name) : undefined;
+  // Access rules can hide a collection from the list and allow some of its documents.
+  const unlisted = named && data !== undefined && !loading ? { name, count: null, indexes: [] } : undefined;
+  const chosen = listed ?? unlisted;
+  if (required) return null;
   return (
-    <div className="explore">
+    <div className={chosen ? 'explore chosen' : 'explore'}>
       <nav className="collections" aria-label="Collections">
         <h2>
           Collections <button type="button" onClick={reload}>Reload</button>
         </h2>
         {error && <Failure error={error} />}
-        {data?.collections.length === 0 && (
-          <p>The store is empty. <code>phyllo sample</code> stores sample data.</p>
-        )}
         <ul>
           {data?.collections.map(({ name, count }) => (
             <li key={name}>
@@ -31,11 +39,17 @@ export function Explore({ route }: { route: Route }) {
             </li>
           ))}
         </ul>
+        <OpenCollection />
       </nav>
       <main>
-        {chosen === undefined && data && !error && <p className="notice">Choose a collection.</p>}
-        {chosen && key !== undefined && <Tree key={`${name}/${key}`} collection={chosen.name} id={key} />}
-        {chosen && key === undefined && <CollectionView key={chosen.name} collection={chosen} />}
+        {chosen === undefined && data?.collections.length === 0 && <EmptyStore onStored={reload} />}
+        {chosen === undefined && data && data.collections.length > 0 && (
+          <p className="notice">Choose a collection.</p>
+        )}
+        {chosen && key !== undefined && <DocumentView key={`${name}/${key}`} collection={chosen.name} id={key} />}
+        {chosen && key === undefined && (
+          <CollectionView key={chosen.name} collection={chosen} onChanged={onChanged} />
+        )}
       </main>
     </div>
   );

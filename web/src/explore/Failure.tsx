@@ -1,12 +1,18 @@
-import { RequestError } from '../api/request';
+import { isForbiddenByRules, RequestError } from '../api/request';
 
-/** An error in words. The codes are those of docs/errors.md. */
+/** In words of the page where it knows more than the server. The codes are those of docs/errors.md. */
+const SAID: Record<string, string> = {
+  UNAUTHENTICATED: 'This server requires a token.',
+  FORBIDDEN: 'Only reading is allowed here: by this token, or by the server.',
+};
+
+/** An error in words. */
 export function Failure({ error }: { error: Error }) {
   const code = error instanceof RequestError ? error.code : '';
   return (
-    <p className="failure" role="alert">
-      {code === 'UNAUTHENTICATED' ? 'This server requires a token. Enter it at the top of the page.' : error.message}
+    <span className="failure" role="alert">
+      {isForbiddenByRules(error) ? `The access rules do not allow this: ${error.message}.` : (SAID[code] ?? error.message)}
       {code !== '' && <code>{code}</code>}
-    </p>
+    </span>
   );
 }

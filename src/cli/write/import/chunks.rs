@@ -14,7 +14,7 @@ pub(crate) struct TextPosition {
 }
 
 impl TextPosition {
-    /// Returns the position after `text`, which begins here.
+    /// The position after `text`, which begins here.
     pub(crate) fn after(self, text: &[u8]) -> Self {
         match memchr::memrchr(b'\n', text) {
             Some(last) => Self {

@@ -139,7 +139,7 @@ fn something_behind<R: Read>(chunks: &mut Chunks<R>, end: usize) -> io::Result<b
     Ok(first_behind(chunks, end)?.is_some())
 }
 
-/// Returns the first byte from `at` on that is not white space.
+/// The first byte from `at` on that is not white space.
 fn first_behind<R: Read>(chunks: &mut Chunks<R>, mut at: usize) -> io::Result<Option<u8>> {
     loop {
         let behind = &chunks.ahead()[at..];
@@ -153,7 +153,7 @@ fn first_behind<R: Read>(chunks: &mut Chunks<R>, mut at: usize) -> io::Result<Op
     }
 }
 
-/// Returns the end of the array or object at the start of `bytes`, if it is complete.
+/// The end of the array or object at the start of `bytes`, if it is complete.
 fn value_end(bytes: &[u8]) -> Option<usize> {
     let mut scanner = Scanner::default();
     let (mut at, mut depth) = (0, 0_usize);

@@ -129,7 +129,7 @@ impl Naming {
     }
 }
 
-/// Returns the id in the member at `path`.
+/// The id in the member at `path`.
 fn member_id(leaves: &Leaves, path: &Path) -> Result<DocumentId> {
     let found = path.places().into_iter().find_map(|place| {
         let mut key = Vec::new();
@@ -168,7 +168,7 @@ fn failure(piece: &Piece, error: &Error) -> ImportFailure {
     }
 }
 
-/// Returns the offset and the message of a JSON syntax error, if `error` is one.
+/// The offset and the message of a JSON syntax error, if `error` is one.
 fn mistake(text: &str, error: &Error) -> Option<(usize, String)> {
     let mut reader = Reader::new(text, DOCUMENT_LEVELS_MAX);
     loop {

@@ -21,7 +21,7 @@ pub(crate) struct Scanner {
 }
 
 impl Scanner {
-    /// Returns the next byte of `{}[],` or line feed outside a string, from `at` on, and its
+    /// The next byte of `{}[],` or line feed outside a string, from `at` on, and its
     /// position. Moves `at` past it.
     ///
     /// JSON strings contain no line feed, so a line feed ends a string. That confines an error to

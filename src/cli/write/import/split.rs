@@ -75,7 +75,7 @@ impl<R: Read> Splitter<R> {
         self.format
     }
 
-    /// Returns the next document, or `None` at the end.
+    /// The next document, or `None` at the end.
     pub(crate) fn next(&mut self) -> Result<Option<Piece>, Broken> {
         match self.format {
             ExportFormat::Document => self.document(),

@@ -28,7 +28,7 @@ pub(crate) async fn look_ahead(
     transaction.read_ahead(&ranges).await;
 }
 
-/// Returns the ranges of the candidate places of paths, sorted and without duplicates. Skips paths
+/// The ranges of the candidate places of paths, sorted and without duplicates. Skips paths
 /// with too many candidates or with keys beyond the limit.
 fn bounds(document: &DocumentKey, paths: &[Path]) -> Vec<(Vec<u8>, Vec<u8>)> {
     let paths = paths.iter();

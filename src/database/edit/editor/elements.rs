@@ -71,7 +71,7 @@ impl Editor<'_> {
         Ok((moved, count))
     }
 
-    /// Returns the indexes of the elements of an array that are equal to one of `values`.
+    /// The indexes of the elements of an array that are equal to one of `values`.
     pub(crate) async fn equal_elements(
         &self,
         array: &Location,

@@ -58,7 +58,7 @@ impl Editor<'_> {
         }
     }
 
-    /// Returns the value at a path. None if no candidate place has one.
+    /// The value at a path. None if no candidate place has one.
     async fn existing(&self, path: &Path, read: &dyn Read) -> Result<Option<Location>> {
         let places = candidates(&self.document, path)?;
         let locations = places
@@ -68,7 +68,7 @@ impl Editor<'_> {
         Ok(locations.find(|location| !location.first.is_empty()))
     }
 
-    /// Returns the place of a new member or element of a container, given the last pair of the
+    /// The place of a new member or element of a container, given the last pair of the
     /// container.
     fn child_of(&self, place: &Place, key: Vec<u8>, last: &Pairs, token: &Token) -> Result<Target> {
         let Some((last, _)) = last.first() else {

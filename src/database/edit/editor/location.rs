@@ -58,7 +58,7 @@ impl Location {
         }
     }
 
-    /// Returns the kind of the value. None if there is none.
+    /// The kind of the value. None if there is none.
     pub(crate) fn kind(&self) -> Result<Option<Kind>> {
         let Some((key, value)) = self.first.first() else {
             return Ok(None);
@@ -68,18 +68,18 @@ impl Location {
             .map_err(|error| malformed(error, key))
     }
 
-    /// Returns whether `first` holds the complete value.
+    /// Whether `first` holds the complete value.
     pub(crate) fn is_whole(&self) -> bool {
         self.first.len() < FIRST_PAIRS
     }
 
-    /// Returns the stored bytes of the value if it is a single leaf.
+    /// The stored bytes of the value if it is a single leaf.
     pub(crate) fn leaf(&self) -> Option<&[u8]> {
         let (key, value) = self.first.first()?;
         (self.first.len() == 1 && key.len() == self.key.len()).then_some(value)
     }
 
-    /// Returns the index if the place is an array element.
+    /// The index if the place is an array element.
     pub(crate) fn element(&self) -> Option<u64> {
         match self.place.0.last()? {
             Segment::Index(index) => Some(*index),
@@ -88,25 +88,25 @@ impl Location {
     }
 }
 
-/// Returns the candidate places of a path and their keys.
+/// The candidate places of a path and their keys.
 pub(crate) fn candidates(document: &DocumentKey, path: &Path) -> Result<Vec<(Place, Vec<u8>)>> {
     let with_key = |place: Place| document.place(&place).map(|key| (place, key));
     path.places().into_iter().map(with_key).collect()
 }
 
-/// Returns the value at one place, which may be empty.
+/// The value at one place, which may be empty.
 pub(crate) async fn location_at(read: &dyn Read, place: Place, key: Vec<u8>) -> Result<Location> {
     let end = prefix_end(&key);
     let first = read.range(first_of(&key, &end)).await?;
     Ok(Location::new(place, key, first.pairs))
 }
 
-/// Returns the read of the pairs that a [`Location`] holds.
+/// The read of the pairs that a [`Location`] holds.
 pub(crate) fn first_of<'k>(key: &'k [u8], end: &'k [u8]) -> RangeRead<'k> {
     RangeRead::new(key, end).at_most(FIRST_PAIRS)
 }
 
-/// Returns the read of the last pair of a container, which determines the length of an array.
+/// The read of the last pair of a container, which determines the length of an array.
 pub(crate) fn last_of<'k>(key: &'k [u8], end: &'k [u8]) -> RangeRead<'k> {
     RangeRead {
         reverse: true,

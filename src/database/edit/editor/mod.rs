@@ -278,7 +278,7 @@ pub(crate) fn depend_on_value(transaction: &dyn Transaction, key: &[u8]) {
     transaction.add_read_conflict(&phantom, &prefix_end(key));
 }
 
-/// Returns the error for a path that leads to no value.
+/// The error for a path that leads to no value.
 pub(crate) fn nothing_at(document: &DocumentKey, path: &Path) -> Error {
     let DocumentKey { collection, id } = document;
     let place = path.to_string();
@@ -292,7 +292,7 @@ pub(crate) fn nothing_at(document: &DocumentKey, path: &Path) -> Error {
     )
 }
 
-/// Returns the key of the child of a container that contains `key`.
+/// The key of the child of a container that contains `key`.
 pub(crate) fn child_key(container: &[u8], key: &[u8]) -> Vec<u8> {
     match crate::key::step(&key[container.len()..]) {
         Some((_, bytes)) => key[..container.len() + bytes].to_vec(),

@@ -66,8 +66,8 @@ impl Editor<'_> {
         let mut writes = writes_of(self.transaction, base, (begin, end), new);
         let mut batches = Batches::new(self.transaction, begin, end);
         while let Some(batch) = batches.next().await? {
-            writes.overwrite(&batch);
             self.budget.pace(batch.len() as u64).await?;
+            writes.overwrite(&batch);
         }
         self.changed |= writes.finish(self.budget).await?;
         Ok(())

@@ -60,13 +60,18 @@ impl Editor<'_> {
         leaves.check_fits(element.len(), place.0.len())?;
         let behind = self.elements_from(array, index).await?;
         let moved = self.moved(array, &behind, |index| Some(index + 1)).await?;
-        let mut new = Pairs::default();
-        for (key, value) in leaves.iter() {
-            new.push(&[&element[array.len()..], key].concat(), value);
-        }
-        new.append(&moved);
-        // An index with more digits makes a longer key.
-        check_key_bytes(array.len(), new.iter().map(|(key, _)| key))?;
+        let joined = || -> Result<_> {
+            let mut new = Pairs::default();
+            for (key, value) in leaves.iter() {
+                new.push(&[&element[array.len()..], key].concat(), value);
+            }
+            new.append(&moved);
+            // An index with more digits makes a longer key.
+            check_key_bytes(array.len(), new.iter().map(|(key, _)| key))?;
+            Ok(new)
+        };
+        let steps = (leaves.len() + moved.len()) as u64;
+        let new = self.budget.portion(steps, joined).await?;
         self.overwrite_range(array, &element, &prefix_end(array), new.iter())
             .await?;
         let document = Edited::existing(&self.document);

@@ -42,7 +42,7 @@ pub(crate) struct CoveredScan<'i> {
 }
 
 impl<'i> CoveredScan<'i> {
-    /// Returns the best covering index for a query. None if no index covers it.
+    /// The best covering index for a query. None if no index covers it.
     pub(crate) fn of(
         plan: &QueryPlan<'i>,
         query: &AggregateQuery,
@@ -54,7 +54,7 @@ impl<'i> CoveredScan<'i> {
         scans.min_by_key(|scan| scan.index.on.len())
     }
 
-    /// Returns the number of columns up to the last one to group by.
+    /// The number of columns up to the last one to group by.
     fn grouped(&self) -> usize {
         self.group_by.iter().max().map_or(0, |last| last + 1)
     }
@@ -119,7 +119,7 @@ fn spans(
     steps: &Steps<'_>,
 ) -> Option<CoveringSpans> {
     let all = plan.conjuncts.len();
-    let Some(way) = span_of(&plan.conjuncts, usable, steps) else {
+    let Some(access_path) = span_of(&plan.conjuncts, usable, steps) else {
         let whole = Span {
             begin: Vec::new(),
             end: vec![0xFF],
@@ -131,12 +131,14 @@ fn spans(
             is_bounded: false,
         });
     };
-    match way.access {
-        EntrySource::Index { spans, .. } if way.covers.len() == all => Some(CoveringSpans {
-            spans,
-            equal: way.equal,
-            is_bounded: true,
-        }),
+    match access_path.access {
+        EntrySource::Index { spans, .. } if access_path.covers.len() == all => {
+            Some(CoveringSpans {
+                spans,
+                equal: access_path.equal,
+                is_bounded: true,
+            })
+        }
         EntrySource::Index { .. } | EntrySource::Union(_) => None,
     }
 }
@@ -200,7 +202,7 @@ impl Search<'_> {
     }
 }
 
-/// Returns the values of an entry, and its id.
+/// The values of an entry, and its id.
 fn values<'e>(
     key: &IndexKey,
     entry: &'e [u8],
@@ -216,7 +218,7 @@ fn values<'e>(
     Some((values, rest))
 }
 
-/// Returns the first key after the entries that begin with these values.
+/// The first key after the entries that begin with these values.
 fn past_group(key: &IndexKey, values: &[IndexValue]) -> Vec<u8> {
     let packed: Vec<u8> = values.iter().flat_map(IndexValue::bytes).copied().collect();
     key.span(&packed, &prefix_end(&packed)).1

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::request::{AggregateQuery, GroupOrder};
 use super::summary::{DocumentSummary, ValueSummary};
-use crate::budget::{Budget, Reservation};
+use crate::budget::{Budget, Reservation, in_turns};
 use crate::database::query::entries::ids::IdBytes;
 use crate::database::query::page::UsedIndexes;
 use crate::error::{Error, Limit, Resource, Result};
 use crate::key::IndexValue;
-use crate::limits::{COPIED_BYTES_PER_STEP, GROUPS_PER_DOCUMENT_MAX};
+use crate::limits::{COPIED_BYTES_PER_STEP, GROUPS_PER_DOCUMENT_MAX, STEPS_PER_READ};
 
 /// The groups of a query.
 #[derive(Clone, Debug)]
@@ -103,21 +103,11 @@ impl<'q> Groups<'q> {
         }
         let of = 1 + self.query.of.len();
         self.budget.pace((groups * of) as u64).await?;
-        let mut columns = Vec::with_capacity(document.keys.len());
-        for values in document.keys {
-            let mut column = Vec::with_capacity(values.len());
-            for (value, text) in values {
-                if let Some(text) = text
-                    && !self.containers.contains_key(&value)
-                {
-                    hold(&self.memory, value.bytes().len() + text.len())?;
-                    let container = GroupedContainer::Text(text);
-                    self.containers.insert(value.clone(), container);
-                }
-                column.push(value);
-            }
-            columns.push(column);
-        }
+        let budget = self.budget;
+        let values: usize = document.keys.iter().map(BTreeMap::len).sum();
+        let columns = || self.columns(document.keys);
+        let steps = STEPS_PER_READ * values as u64;
+        let columns = budget.portion(steps, columns).await?;
         let mut key = Vec::new();
         for group in 0..groups {
             key.clear();
@@ -131,6 +121,29 @@ impl<'q> Groups<'q> {
             }
         }
         Ok(())
+    }
+
+    /// The values of each path to group by. Keeps the texts of objects and arrays.
+    fn columns(
+        &mut self,
+        keys: Vec<BTreeMap<IndexValue, Option<String>>>,
+    ) -> Result<Vec<Vec<IndexValue>>> {
+        let mut columns = Vec::with_capacity(keys.len());
+        for values in keys {
+            let mut column = Vec::with_capacity(values.len());
+            for (value, text) in values {
+                if let Some(text) = text
+                    && !self.containers.contains_key(&value)
+                {
+                    hold(&self.memory, value.bytes().len() + text.len())?;
+                    let container = GroupedContainer::Text(text);
+                    self.containers.insert(value.clone(), container);
+                }
+                column.push(value);
+            }
+            columns.push(column);
+        }
+        Ok(columns)
     }
 
     /// Adds an entry of an index: the packed values to group by, and the values to aggregate.
@@ -222,7 +235,7 @@ impl<'q> Groups<'q> {
         Ok((group, &self.memory))
     }
 
-    /// Returns the first groups in the order of the query.
+    /// The first groups in the order of the query.
     ///
     /// # Errors
     /// [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted). `INTERNAL`.
@@ -233,10 +246,13 @@ impl<'q> Groups<'q> {
         examined: usize,
     ) -> Result<Aggregation> {
         let group_count = self.states.len();
-        self.budget.pace(group_count as u64).await?;
-        let first = self.take_first();
+        let budget = self.budget;
+        budget.pace(group_count as u64).await?;
+        let steps = STEPS_PER_READ * group_count as u64;
+        let first = budget.portion(steps, || self.take_first()).await;
         let mut groups = Vec::with_capacity(first.len());
-        for (packed, state) in first {
+        let mut first = in_turns(first);
+        while let Some((packed, state)) = first.next().await {
             let key = self.key(&packed)?;
             let bytes: usize = key.iter().map(String::len).sum();
             hold(&self.memory, bytes)?;
@@ -255,7 +271,7 @@ impl<'q> Groups<'q> {
         })
     }
 
-    /// Returns the keys of the first groups in the order of the query.
+    /// The keys of the first groups in the order of the query.
     fn first(&self) -> Vec<&Vec<u8>> {
         let size = self.query.size;
         let order = self.query.order;
@@ -301,7 +317,7 @@ impl<'q> Groups<'q> {
         best.map(|((_, key), group)| (key, group)).collect()
     }
 
-    /// Returns the JSON texts of packed values.
+    /// The JSON texts of packed values.
     fn key(&self, packed: &[u8]) -> Result<Vec<String>> {
         let text = |value: IndexValue| {
             let Some(leaf) = value.leaf() else {

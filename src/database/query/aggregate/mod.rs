@@ -28,10 +28,10 @@ use crate::database::catalog::collections::count;
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
 use crate::error::Result;
-use crate::limits::{SCAN_BATCH_DOCUMENTS, SORTED_IDS_MAX};
+use crate::limits::{SCAN_BATCH_DOCUMENTS, SORTED_IDS_MAX, STEPS_PER_READ};
 use crate::store::Read;
 
-/// Returns the groups of the matching documents.
+/// The groups of the matching documents.
 ///
 /// # Errors
 /// `TOO_COMPLEX`: the query would examine more documents than allowed, and the message names an
@@ -124,9 +124,14 @@ impl Search<'_> {
         query: &AggregateQuery,
         groups: &mut Groups<'_>,
     ) -> Result<usize> {
-        let unread = groups.unread();
-        let ids = unread.iter().map(|id| id_of(id));
-        let ids: Vec<DocumentId> = ids.collect::<Result<_>>()?;
+        let unread = || {
+            let unread = groups.unread();
+            let ids = unread.iter().map(|id| id_of(id));
+            let ids = ids.collect::<Result<Vec<DocumentId>>>();
+            ids.map(|ids| (unread, ids))
+        };
+        let steps = STEPS_PER_READ * query.size as u64;
+        let (unread, ids) = self.budget.portion(steps, unread).await?;
         let every = Filter::All(Vec::new());
         let mut matcher = Matcher::new(self.read, self.budget, self.collection, every, query);
         let mut read = 0;

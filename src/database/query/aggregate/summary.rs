@@ -39,27 +39,27 @@ pub(crate) struct DocumentSummary {
 }
 
 impl ValueSummary {
-    /// Returns the sum of the numbers. None if there are none.
+    /// The sum of the numbers. None if there are none.
     pub fn sum(&self) -> Option<Leaf<'static>> {
         (self.numbers > 0).then(|| self.sum.total())
     }
 
-    /// Returns the average of the numbers. None if there are none.
+    /// The average of the numbers. None if there are none.
     pub fn average(&self) -> Option<Leaf<'static>> {
         (self.numbers > 0).then(|| self.sum.divided_by(self.numbers))
     }
 
-    /// Returns the least boolean, number or string. None if there are none.
+    /// The least boolean, number or string. None if there are none.
     pub fn least(&self) -> Option<Leaf<'_>> {
         self.least.as_ref().and_then(IndexValue::leaf)
     }
 
-    /// Returns the greatest boolean, number or string. None if there are none.
+    /// The greatest boolean, number or string. None if there are none.
     pub fn greatest(&self) -> Option<Leaf<'_>> {
         self.greatest.as_ref().and_then(IndexValue::leaf)
     }
 
-    /// Returns the bytes held on the heap.
+    /// The bytes held on the heap.
     pub(crate) fn bytes(&self) -> usize {
         let values = [&self.least, &self.greatest].into_iter().flatten();
         values.map(|value| value.bytes().len()).sum()

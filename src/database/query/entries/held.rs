@@ -12,7 +12,7 @@ pub struct HeldEntry {
 }
 
 impl HeldEntry {
-    /// Returns the values of the columns, in their forms.
+    /// The values of the columns, in their forms.
     pub fn values(&self) -> Vec<IndexValue> {
         let plain = std::iter::repeat(&0);
         let forms = self.forms.iter().chain(plain);

@@ -45,7 +45,7 @@ impl<'r> IdSource<'r> {
         }
     }
 
-    /// Returns the listed ids that the stream returns, the next one last.
+    /// The listed ids that the stream returns, the next one last.
     fn rest_of(&self, listed: &[IdBytes]) -> Result<Vec<IdBytes>> {
         let after = self.after.map(|id| id_bytes(self.collection, id));
         let after = after.transpose()?;
@@ -63,7 +63,7 @@ impl<'r> IdSource<'r> {
         Ok(rest)
     }
 
-    /// Opens the stream of the ids in `access`. Returns none if entries have to be sorted and are
+    /// Opens the stream of the ids in `access`. None if entries have to be sorted and are
     /// more than `sorted_max`.
     ///
     /// # Errors

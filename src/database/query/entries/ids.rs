@@ -65,7 +65,7 @@ pub(crate) fn no_entry(key: &[u8]) -> Error {
 }
 
 impl Ids<'_> {
-    /// Returns the next ids, at most `count`. Returns fewer only at the end.
+    /// The next ids, at most `count`. Fewer only at the end.
     ///
     /// # Errors
     /// Errors of the store. `INTERNAL`: damaged entries.
@@ -102,7 +102,7 @@ impl Ids<'_> {
         Ok(found)
     }
 
-    /// Returns what the entry of the current id holds.
+    /// What the entry of the current id holds.
     fn held(&self, id: &[u8]) -> Option<HeldEntry> {
         match self {
             Self::Keys(keys, prefix, values_at) => {
@@ -120,7 +120,7 @@ impl Ids<'_> {
         }
     }
 
-    /// Returns the current id. None after the last.
+    /// The current id. None after the last.
     ///
     /// # Errors
     /// Errors of the store.
@@ -207,7 +207,7 @@ impl Ids<'_> {
         }
     }
 
-    /// Returns the maximum number of streams examined for the next id.
+    /// The maximum number of streams examined for the next id.
     fn streams(&self) -> u64 {
         match self {
             Self::Keys(..) | Self::Listed { .. } | Self::Lookup(_) => 1,
@@ -216,7 +216,7 @@ impl Ids<'_> {
         }
     }
 
-    /// Returns the maximum number of ids left, if all of them are in memory.
+    /// The maximum number of ids left, if all of them are in memory.
     pub(crate) fn left(&self) -> Option<usize> {
         match self {
             Self::Keys(keys, ..) => keys.left(),
@@ -252,7 +252,7 @@ impl<'r> Union<'r> {
         &self.parts
     }
 
-    /// Returns the current id. None after the last.
+    /// The current id. None after the last.
     ///
     /// # Errors
     /// As [`Ids::peek`].
@@ -327,7 +327,7 @@ impl<'r> Union<'r> {
     }
 }
 
-/// Returns the prefix of the catalog's keys of a collection.
+/// The prefix of the catalog's keys of a collection.
 pub(crate) fn catalog(collection: &str) -> Vec<u8> {
     Entry::Existence.key_of(&Family::documents(collection).0)
 }

@@ -35,7 +35,7 @@ impl Meter {
         self.read.fetch_add(read, Relaxed);
     }
 
-    /// Returns whether more keys were read than the limit.
+    /// Whether more keys were read than the limit.
     pub(crate) fn is_passed(&self) -> bool {
         self.total() > self.read_max
     }
@@ -98,7 +98,7 @@ impl<'r> KeyStream<'r> {
         }
     }
 
-    /// Returns the current key, and reads a batch if needed. Returns none after the last key.
+    /// Returns the current key, and reads a batch if needed. None after the last key.
     ///
     /// # Errors
     /// Errors of the store.
@@ -121,7 +121,7 @@ impl<'r> KeyStream<'r> {
         Ok(Some(self.batch.get(self.at)))
     }
 
-    /// Returns the current key if it is already in memory.
+    /// The current key if it is already in memory.
     pub(crate) fn head(&self) -> Option<&[u8]> {
         self.head_pair().map(|(key, _)| key)
     }
@@ -180,7 +180,7 @@ impl<'r> KeyStream<'r> {
         self.more &= self.begin < self.end;
     }
 
-    /// Returns the number of keys left, if all of them are in memory.
+    /// The number of keys left, if all of them are in memory.
     pub(crate) fn left(&self) -> Option<usize> {
         (!self.more).then(|| self.batch.len() - self.at)
     }

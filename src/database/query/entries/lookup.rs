@@ -28,7 +28,7 @@ impl<'r> KeyLookup<'r> {
         }
     }
 
-    /// Returns the current key. None after the last.
+    /// The current key. None after the last.
     ///
     /// # Errors
     /// Errors of the store.
@@ -87,7 +87,7 @@ impl<'r> KeyLookup<'r> {
         }
     }
 
-    /// Returns the maximum number of keys left.
+    /// The maximum number of keys left.
     pub(crate) fn left(&self) -> usize {
         self.unread.len() + self.found.len()
     }

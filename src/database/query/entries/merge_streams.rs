@@ -71,7 +71,7 @@ impl<'r> MergedWalk<'r> {
         self.stopped.clone()
     }
 
-    /// Returns the next entries, at most `count`. Returns fewer only at the end, and if the walk is
+    /// The next entries, at most `count`. Fewer only at the end, and if the walk is
     /// stopped.
     ///
     /// # Errors

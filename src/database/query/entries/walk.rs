@@ -71,7 +71,7 @@ impl ScanShape<'_> {
         compare(&self.directions, (&a.values, &a.id), (&b.values, &b.id))
     }
 
-    /// Returns whether a level descends. The level after the last one is that of the ids.
+    /// Whether a level descends. The level after the last one is that of the ids.
     fn descends(&self, level: usize) -> bool {
         let column = self.fixed + level;
         let value = self.of_values.iter().position(|of| *of == column);
@@ -80,12 +80,12 @@ impl ScanShape<'_> {
         self.directions.get(at).copied().unwrap_or_default()
     }
 
-    /// Returns whether the ids follow the levels immediately, so that they ascend in each group.
+    /// Whether the ids follow the levels immediately, so that they ascend in each group.
     fn has_sorted_ids(&self) -> bool {
         self.fixed + self.levels == self.columns
     }
 
-    /// Returns the end of the run that begins at a level: the number of levels before its end. One
+    /// The end of the run that begins at a level: the number of levels before its end. One
     /// more than the number of levels if the run includes the ids.
     fn run_end(&self, level: usize) -> usize {
         let levels = self.levels + usize::from(self.has_sorted_ids());
@@ -173,7 +173,7 @@ impl<'r> EntryWalk<'r> {
         self.stopped.as_ref()
     }
 
-    /// Returns the next entry. None after the last one, and if the walk is stopped.
+    /// The next entry. None after the last one, and if the walk is stopped.
     ///
     /// # Errors
     /// Errors of the store. `INTERNAL`: damaged entries.
@@ -351,7 +351,7 @@ impl<'r> EntryWalk<'r> {
         Ok(())
     }
 
-    /// Returns the pieces after an entry, in order.
+    /// The pieces after an entry, in order.
     fn after(&self, after: &IndexEntry) -> Vec<ScanPiece> {
         let shape = self.shape;
         let (bounds, relation) = self.bounds_at(after);
@@ -368,7 +368,7 @@ impl<'r> EntryWalk<'r> {
         pieces
     }
 
-    /// Returns the groups that an entry is in, from the whole stream to the one that is equal in all
+    /// The groups that an entry is in, from the whole stream to the one that is equal in all
     /// levels, and `Equal`. If a constant of this stream differs from the value of the entry, the last
     /// group is that of the levels before the constant, and the ordering is that of the constant
     /// relative to the entry.
@@ -397,7 +397,7 @@ impl<'r> EntryWalk<'r> {
         (bounds, Ordering::Equal)
     }
 
-    /// Returns the entries after an entry in the last group of `bounds`.
+    /// The entries after an entry in the last group of `bounds`.
     fn first_after(
         &self,
         after: &IndexEntry,
@@ -501,7 +501,7 @@ fn parse(shape: &ScanShape<'_>, (at, forms): (&[u8], &[u8])) -> Result<ParsedEnt
     })
 }
 
-/// Returns the packed values of the first columns.
+/// The packed values of the first columns.
 fn group(packed: &[u8], columns: usize) -> Vec<u8> {
     let mut rest = packed;
     for _ in 0..columns {

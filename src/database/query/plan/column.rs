@@ -30,7 +30,7 @@ pub(crate) enum ColumnBounds {
 const PAST_ALL: &[u8] = &[0xFF];
 
 impl ColumnBounds {
-    /// Returns the bounds of the values that pass all `tests`. Without tests, the bounds of all
+    /// The bounds of the values that pass all `tests`. Without tests, the bounds of all
     /// values. None if an index does not help.
     pub(crate) fn of(tests: &[&Test], steps: &Steps<'_>) -> Option<Self> {
         if let Some(listed) = listed(tests) {
@@ -62,7 +62,7 @@ impl ColumnBounds {
         }
     }
 
-    /// Returns whether all values within the bounds pass.
+    /// Whether all values within the bounds pass.
     pub(crate) fn is_exact(&self) -> bool {
         match self {
             Self::Points { exact, .. } | Self::Range { exact, .. } => *exact,
@@ -70,7 +70,7 @@ impl ColumnBounds {
     }
 }
 
-/// Returns the values among which a test of equality chooses.
+/// The values among which a test of equality chooses.
 pub(super) fn listed<'t>(tests: &[&'t Test]) -> Option<&'t [Tree]> {
     tests.iter().find_map(|test| match test {
         Test::Equal(value) => Some(std::slice::from_ref(value)),
@@ -79,7 +79,7 @@ pub(super) fn listed<'t>(tests: &[&'t Test]) -> Option<&'t [Tree]> {
     })
 }
 
-/// Returns the listed values that pass every test. A value that does not fit into an entry is
+/// The listed values that pass every test. A value that does not fit into an entry is
 /// omitted: no document of a ready index has it. When the budget is exhausted no value passes, and
 /// [`QueryPlan::new`](super::access_path::QueryPlan::new) fails.
 fn points(listed: &[Tree], tests: &[&Test], steps: &Steps<'_>) -> ColumnBounds {
@@ -99,7 +99,7 @@ fn points(listed: &[Tree], tests: &[&Test], steps: &Steps<'_>) -> ColumnBounds {
     }
 }
 
-/// Returns a value in its packed index form. None if it does not fit into an entry.
+/// A value in its packed index form. None if it does not fit into an entry.
 pub(crate) fn index_value(value: &Tree) -> Option<IndexValue> {
     match value {
         Tree::Leaf(leaf) => Some(IndexValue::of_leaf(leaf)),
@@ -110,7 +110,7 @@ pub(crate) fn index_value(value: &Tree) -> Option<IndexValue> {
     }
 }
 
-/// Returns the range of the values that pass one order test.
+/// The range of the values that pass one order test.
 pub(super) fn range(test: &Test) -> (Vec<u8>, Vec<u8>) {
     match test {
         Test::Less(value) => ordered(value, |first, _, at| (first, at)),

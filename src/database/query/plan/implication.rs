@@ -19,7 +19,7 @@ use crate::document::filter::{Condition, Filter, Test};
 use crate::document::tree::Tree;
 use crate::limits::SEARCHED_BYTES_PER_STEP;
 
-/// Returns whether every document that passes all of `given` passes `goal`. If `steps` are exhausted,
+/// Whether every document that passes all of `given` passes `goal`. If `steps` are exhausted,
 /// the answer is no.
 pub(crate) fn implied(given: &[&Filter], goal: &Filter, steps: &Steps<'_>) -> bool {
     if steps.spend(1 + given.len() as u64).is_err() {
@@ -34,7 +34,7 @@ pub(crate) fn implied(given: &[&Filter], goal: &Filter, steps: &Steps<'_>) -> bo
     is_implied || implied_by_cases(given, goal, steps)
 }
 
-/// Returns whether all alternatives of a disjunction imply `goal`, or a filter that is negated twice
+/// Whether all alternatives of a disjunction imply `goal`, or a filter that is negated twice
 /// does.
 fn implied_by_cases(given: &[&Filter], goal: &Filter, steps: &Steps<'_>) -> bool {
     given.iter().any(|filter| match filter {
@@ -47,14 +47,14 @@ fn implied_by_cases(given: &[&Filter], goal: &Filter, steps: &Steps<'_>) -> bool
     })
 }
 
-/// Returns whether one filter implies another.
+/// Whether one filter implies another.
 fn implies(filter: &Filter, goal: &Filter, steps: &Steps<'_>) -> bool {
     let mut conjuncts = Vec::new();
     flatten(filter, &mut conjuncts);
     implied(&conjuncts.iter().collect::<Vec<_>>(), goal, steps)
 }
 
-/// Returns whether no document that passes all of `given` passes `filter`.
+/// Whether no document that passes all of `given` passes `filter`.
 fn refuted(given: &[&Filter], filter: &Filter, steps: &Steps<'_>) -> bool {
     if steps.spend(1 + given.len() as u64).is_err() {
         return false;
@@ -79,7 +79,7 @@ fn conditions<'f>(given: &'f [&Filter]) -> impl Iterator<Item = &'f Condition> {
     })
 }
 
-/// Returns all tests of the value at the only place that a condition is on. None if it may be on
+/// All tests of the value at the only place that a condition is on. None if it may be on
 /// several places, or is not tested.
 fn tests_of_place<'f>(given: &'f [&Filter], goal: &Condition) -> Option<Vec<&'f Test>> {
     goal.at.place()?;
@@ -91,7 +91,7 @@ fn tests_of_place<'f>(given: &'f [&Filter], goal: &Condition) -> Option<Vec<&'f 
     }))
 }
 
-/// Returns whether some conditions imply another one.
+/// Whether some conditions imply another one.
 fn is_met(given: &[&Filter], goal: &Condition, steps: &Steps<'_>) -> bool {
     if goal.tests.is_empty()
         && let Some(place) = goal.at.place()
@@ -108,7 +108,7 @@ fn is_met(given: &[&Filter], goal: &Condition, steps: &Steps<'_>) -> bool {
     })
 }
 
-/// Returns whether some conditions exclude another one.
+/// Whether some conditions exclude another one.
 fn is_excluded(given: &[&Filter], goal: &Condition, steps: &Steps<'_>) -> bool {
     let Some(tests) = tests_of_place(given, goal) else {
         return false;
@@ -140,7 +140,7 @@ fn is_excluded(given: &[&Filter], goal: &Condition, steps: &Steps<'_>) -> bool {
     }
 }
 
-/// Returns whether every value that passes `tests` passes all of `goals`.
+/// Whether every value that passes `tests` passes all of `goals`.
 fn all_pass(tests: &[&Test], goals: &[Test], steps: &Steps<'_>) -> bool {
     goals.iter().all(|goal| {
         let work = tests.len() as u64;

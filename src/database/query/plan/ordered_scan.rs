@@ -43,25 +43,25 @@ pub(crate) struct OrderedScan<'i> {
 }
 
 impl<'i> QueryPlan<'i> {
-    /// Returns the best ordered scan for an order.
-    pub(crate) fn track(&self, order: &Order, steps: &Steps<'_>) -> Option<OrderedScan<'i>> {
+    /// The best ordered scan for an order.
+    pub(crate) fn ordered_scan(&self, order: &Order, steps: &Steps<'_>) -> Option<OrderedScan<'i>> {
         let paths = order.values.iter().map(|value| value.by.simple());
         let paths: Vec<&[SimpleStep]> = paths.collect::<Option<_>>()?;
-        let tracks = self.usable.iter();
-        let tracks = tracks.filter_map(|usable| track(&self.conjuncts, &paths, usable, steps));
-        tracks.max_by_key(|track| {
+        let scans = self.usable.iter();
+        let scans = scans.filter_map(|usable| ordered_scan(&self.conjuncts, &paths, usable, steps));
+        scans.max_by_key(|scan| {
             (
-                track.covers.len(),
-                track.used.len(),
-                Reverse(track.unordered()),
-                Reverse(track.prefixes.len()),
+                scan.covers.len(),
+                scan.used.len(),
+                Reverse(scan.unordered()),
+                Reverse(scan.prefixes.len()),
             )
         })
     }
 }
 
 impl OrderedScan<'_> {
-    /// Returns the number of columns that provide the order in each stream.
+    /// The number of columns that provide the order in each stream.
     pub(crate) fn ordered(&self) -> usize {
         let columns: BTreeSet<usize> = self.columns.iter().copied().collect();
         columns
@@ -70,26 +70,26 @@ impl OrderedScan<'_> {
             .count()
     }
 
-    /// Returns the number of columns after those that provide the order.
+    /// The number of columns after those that provide the order.
     pub(crate) fn unordered(&self) -> usize {
         self.index.on.len() - self.fixed - self.ordered()
     }
 
-    /// Returns whether an entry may show another value than the one that a document is ordered by.
+    /// Whether an entry may show another value than the one that a document is ordered by.
     pub(crate) fn is_multiple(&self) -> bool {
         let mut columns = self.columns.iter();
         columns.any(|column| self.index.on[*column].is_multiple())
     }
 }
 
-fn track<'i>(
+fn ordered_scan<'i>(
     conjuncts: &[Filter],
     order: &[&[SimpleStep]],
     usable: &UsableIndex<'i>,
     steps: &Steps<'_>,
 ) -> Option<OrderedScan<'i>> {
     let index = usable.index;
-    let mut track = OrderedScan {
+    let mut scan = OrderedScan {
         index,
         prefixes: vec![Vec::new()],
         fixed: 0,
@@ -98,8 +98,8 @@ fn track<'i>(
         used: usable.proves.clone(),
         covers: usable.proves.clone(),
     };
-    while track.fix_column(conjuncts, order, steps) {}
-    let mut next = track.fixed;
+    while scan.fix_column(conjuncts, order, steps) {}
+    let mut next = scan.fixed;
     for path in order {
         let known = |column: &usize| index.on[*column].steps() == *path;
         // A value that repeats does not change the order.
@@ -113,12 +113,12 @@ fn track<'i>(
             // Ordered by the least and by the greatest of several values.
             return None;
         }
-        track.columns.push(column);
+        scan.columns.push(column);
     }
-    if next > track.fixed {
-        track.range = track.bounds(conjuncts, &index.on[track.fixed], steps);
+    if next > scan.fixed {
+        scan.range = scan.bounds(conjuncts, &index.on[scan.fixed], steps);
     }
-    Some(track)
+    Some(scan)
 }
 
 impl OrderedScan<'_> {
@@ -157,7 +157,7 @@ impl OrderedScan<'_> {
         true
     }
 
-    /// Returns the bounds of the first column that provides the order. If the path can select
+    /// The bounds of the first column that provides the order. If the path can select
     /// several values, returns the whole column.
     fn bounds(
         &mut self,
@@ -213,14 +213,14 @@ mod tests {
         let indexes = indexes(on);
         let plan = planned(filter, &indexes);
         let steps = Budget::of_background();
-        let track = plan.track(&order(by), &Steps::of(&steps))?;
+        let scan = plan.ordered_scan(&order(by), &Steps::of(&steps))?;
         Some(format!(
             "{}: {} streams, {} ordered, {} after, {} left",
-            track.index.name,
-            track.prefixes.len(),
-            track.ordered(),
-            track.unordered(),
-            plan.conjuncts.len() - track.covers.len()
+            scan.index.name,
+            scan.prefixes.len(),
+            scan.ordered(),
+            scan.unordered(),
+            plan.conjuncts.len() - scan.covers.len()
         ))
     }
 
@@ -328,9 +328,9 @@ mod tests {
         let indexes = indexes(&[&["$.o[*]"]]);
         let plan = planned(&condition("$.o[*]", &["> 1"]), &indexes);
         let steps = Budget::of_background();
-        let track = plan.track(&order(&["$.o[*]"]), &Steps::of(&steps));
-        let track = track.expect("a scan");
-        assert_eq!(track.covers.len(), 0);
-        assert_eq!(track.range, (Rank::Null.prefix(), vec![0xFF]));
+        let scan = plan.ordered_scan(&order(&["$.o[*]"]), &Steps::of(&steps));
+        let scan = scan.expect("a scan");
+        assert_eq!(scan.covers.len(), 0);
+        assert_eq!(scan.range, (Rank::Null.prefix(), vec![0xFF]));
     }
 }

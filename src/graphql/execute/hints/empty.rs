@@ -4,8 +4,10 @@ use std::borrow::Cow;
 
 use async_graphql::PathSegment;
 
-use super::asked::{AskedField, AskedOperation};
 use crate::document::json::{Event, Reader};
+use crate::graphql::execute::planned::PlanArguments;
+use crate::graphql::prepare::plan::{ElementField, Field, PageField, PlannedField, Selection};
+use crate::limits::HINTED_LOOKUPS_MAX;
 
 /// The members of an object in the response, with their texts.
 pub(super) struct ObjectMembers<'t>(Vec<(Cow<'t, str>, &'t str)>);
@@ -44,48 +46,47 @@ fn elements(text: &str) -> Vec<&str> {
 }
 
 /// Whether a root field with this text found nothing.
-pub(super) fn is_empty(asked: AskedOperation<'_>, field: &AskedField<'_>, text: &str) -> bool {
-    match field.name {
-        "document" | "node" => text == "null",
-        "nodes" => !nulls(text).is_empty(),
-        "documents" | "aggregate" => has_nothing(asked, field, text),
+pub(super) fn is_empty(arguments: PlanArguments<'_>, field: &PlannedField, text: &str) -> bool {
+    match &field.field {
+        Field::Document { .. } | Field::NodeById(..) => text == "null",
+        Field::NodesById(..) => !nulls(text).is_empty(),
+        Field::Documents(_, below) | Field::Aggregate(_, below) => {
+            has_nothing(arguments, below, text)
+        }
         _ => false,
     }
 }
 
-/// Whether a page or a list of groups is empty.
-fn has_nothing(asked: AskedOperation<'_>, field: &AskedField<'_>, text: &str) -> bool {
+/// Whether a page or a list of groups is empty, or the only group has no document.
+fn has_nothing(arguments: PlanArguments<'_>, selected: &Selection, text: &str) -> bool {
     let Some(members) = ObjectMembers::of(text) else {
         return false;
     };
-    let has = |name: &str, texts: &[&str]| {
-        let below = asked.below(field, name);
-        let mut found = below.iter().filter_map(|below| members.get(below.key));
-        found.any(|text| texts.contains(&text))
-    };
-    has("nodes", &["[]"])
-        || has("edges", &["[]"])
-        || has("groups", &["[]"])
-        || has("totalCount", &["0"])
-        || has("groupCount", &["0"])
-        || has_no_document(asked, field, &members)
+    let mut selected = arguments.included(selected).take(HINTED_LOOKUPS_MAX);
+    selected.any(|selected| {
+        let text = members.get(&selected.key).unwrap_or_default();
+        match &selected.field {
+            Field::Nodes(_) | Field::Edges(_) => text == "[]",
+            Field::OfPage(PageField::TotalCount | PageField::GroupCount) => text == "0",
+            Field::Groups(below) => match elements(text)[..] {
+                [] => text == "[]",
+                [group] => has_no_document(arguments, below, group),
+                _ => false,
+            },
+            _ => false,
+        }
+    })
 }
 
-/// Whether the only group has no document.
-fn has_no_document(
-    asked: AskedOperation<'_>,
-    field: &AskedField<'_>,
-    members: &ObjectMembers<'_>,
-) -> bool {
-    asked.below(field, "groups").iter().any(|groups| {
-        let text = members.get(groups.key).unwrap_or_default();
-        let [group] = elements(text)[..] else {
-            return false;
-        };
-        let group = ObjectMembers::of(group);
-        let counts = asked.below(groups, "count");
-        let mut counts = counts.iter();
-        group.is_some_and(|group| counts.any(|count| group.get(count.key) == Some("0")))
+/// Whether a group has no document.
+fn has_no_document(arguments: PlanArguments<'_>, selected: &Selection, group: &str) -> bool {
+    let group = ObjectMembers::of(group);
+    let mut selected = arguments.included(selected).take(HINTED_LOOKUPS_MAX);
+    group.is_some_and(|group| {
+        selected.any(|selected| {
+            matches!(selected.field, Field::OfElement(ElementField::GroupCount))
+                && group.get(&selected.key) == Some("0")
+        })
     })
 }
 
@@ -99,8 +100,8 @@ pub(super) fn nulls(text: &str) -> Vec<usize> {
 }
 
 /// The position of a root field in the response, or of an element of its list.
-pub(super) fn path(field: &AskedField<'_>, element: Option<usize>) -> Vec<PathSegment> {
-    let name = PathSegment::Field(field.key.to_owned());
+pub(super) fn path(field: &PlannedField, element: Option<usize>) -> Vec<PathSegment> {
+    let name = PathSegment::Field(field.key.to_string());
     let element = element.map(PathSegment::Index);
     std::iter::once(name).chain(element).collect()
 }

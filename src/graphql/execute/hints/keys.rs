@@ -2,7 +2,6 @@
 
 use async_graphql::{PathSegment, Value};
 
-use super::asked::AskedField;
 use super::empty::path;
 use super::rounded::{are_same_double, looks_rounded, mistakable};
 use super::{GivenArguments, HintFinder};
@@ -13,6 +12,7 @@ use crate::document::id::DocumentId;
 use crate::document::leaf::abridged;
 use crate::error::Result;
 use crate::graphql::arguments::place_input::DEFAULT_COLLECTION;
+use crate::graphql::prepare::plan::PlannedField;
 use crate::graphql::response::hint::{Hint, HintCode};
 use crate::graphql::scalars::node_id::{self, NodeId};
 use crate::limits::{HINTED_LOOKUPS_MAX, HINTS_MAX};
@@ -118,7 +118,7 @@ impl HintFinder<'_> {
     pub(super) async fn of_nodes(
         &self,
         hints: &mut Vec<Hint>,
-        field: &AskedField<'_>,
+        field: &PlannedField,
         ids: Option<&Value>,
         nulls: &[usize],
     ) -> Result<()> {

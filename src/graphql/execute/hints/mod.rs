@@ -1,20 +1,20 @@
 //! Hints: a response whose result is empty, or that failed for want of an index, names mistakes that
 //! can explain it, in `extensions.hints`.
 //!
-//! They are computed after the response, from its text and the operation, so they do not depend on
-//! the executor. Their reads draw from the budget of the request. An error while they are computed
-//! leaves them out, and never fails the request. Subscriptions and mutations have none.
+//! They are computed after the response, from its text and the plan. Their reads draw from the budget of
+//! the request. An error while they are computed leaves them out, and never fails the request.
+//! Subscriptions and mutations have none.
 
-mod asked;
 pub(crate) mod empty;
 mod keys;
 mod rounded;
 
 use async_graphql::{PathSegment, ServerError, Value};
+use async_graphql_value::Value as Input;
 use tokio::time::{Instant, timeout_at};
 
 use super::operation::Operation;
-use asked::{AskedField, AskedOperation};
+use super::planned::PlanArguments;
 use empty::{ObjectMembers, is_empty, nulls, path};
 
 use crate::database::query::missing_index;
@@ -22,11 +22,12 @@ use crate::database::{Database, is_there, near_names};
 use crate::document::leaf::abridged;
 use crate::error::{Error, Result};
 use crate::graphql::arguments::documents_request::DocumentsRequest;
+use crate::graphql::arguments::page_arguments::FieldRequest as _;
 use crate::graphql::arguments::place_input::DEFAULT_COLLECTION;
 use crate::graphql::context::request_budget::RequestBudget;
-use crate::graphql::prepare::prepared_query::select;
+use crate::graphql::prepare::plan::{Field, PlannedField};
 use crate::graphql::response::hint::{Hint, HintCode, hints_text};
-use crate::limits::{HINT_TIME_MAX, HINTED_RESPONSE_BYTES_MAX, HINTS_MAX};
+use crate::limits::{HINT_TIME_MAX, HINTED_LOOKUPS_MAX, HINTED_RESPONSE_BYTES_MAX, HINTS_MAX};
 use crate::store::Read;
 
 /// The response to a query.
@@ -100,25 +101,21 @@ async fn find(
     let Some(data) = data.and_then(ObjectMembers::of) else {
         return Ok(());
     };
-    let asked = AskedOperation {
-        document: &operation.document,
-        variables: &operation.variables.values,
-    };
-    let selected = select(&operation.document, operation.name.as_deref())?;
-    let has_failed = |field: &AskedField<'_>| {
+    let has_failed = |field: &PlannedField| {
         let mut first = errors.iter().filter_map(|error| error.path.first());
-        first.any(|first| matches!(first, PathSegment::Field(name) if name == field.key))
+        first.any(|first| matches!(first, PathSegment::Field(name) if *name == *field.key))
     };
+    let arguments = PlanArguments(&operation.variables);
+    let included = arguments.included(&operation.plan.root);
     let mut fields: Vec<EmptyField<'_>> = Vec::new();
-    for field in asked.fields(selected) {
-        if let Some(text) = data.get(field.key)
-            && is_empty(asked, &field, text)
-            && !has_failed(&field)
-            && let Some(arguments) = asked.arguments(&field)
+    for field in included.take(HINTED_LOOKUPS_MAX) {
+        if let Some(text) = data.get(&field.key)
+            && is_empty(arguments, field, text)
+            && !has_failed(field)
         {
             fields.push(EmptyField {
                 nulls: nulls(text),
-                arguments: GivenArguments(arguments),
+                arguments: GivenArguments::of(arguments, &field.field),
                 field,
             });
         }
@@ -136,7 +133,7 @@ async fn find(
 
 /// A root field with an empty result.
 struct EmptyField<'d> {
-    field: AskedField<'d>,
+    field: &'d PlannedField,
     arguments: GivenArguments<'d>,
     /// The elements that are null.
     nulls: Vec<usize>,
@@ -175,26 +172,17 @@ impl HintFinder<'_> {
                 arguments,
                 nulls,
             } = empty;
-            match field.name {
-                "document" => {
-                    hints.extend(self.of_document(path(&field, None), &arguments).await?);
-                }
-                "node" => {
-                    let id = arguments.get("id");
-                    hints.extend(self.of_node(path(&field, None), id).await?);
-                }
-                "nodes" => {
+            let at = path(field, None);
+            match &field.field {
+                Field::Document { .. } => hints.extend(self.of_document(at, &arguments).await?),
+                Field::NodeById(..) => hints.extend(self.of_node(at, arguments.get("id")).await?),
+                Field::NodesById(..) => {
                     let ids = arguments.get("ids");
-                    self.of_nodes(hints, &field, ids, &nulls).await?;
+                    self.of_nodes(hints, field, ids, &nulls).await?;
                 }
-                "documents" => {
-                    self.of_documents(hints, path(&field, None), arguments)
-                        .await?;
-                }
-                "aggregate" => {
-                    let collection = arguments.collection();
-                    let hint = self.of_collection(path(&field, None), collection).await?;
-                    hints.extend(hint);
+                Field::Documents(..) => self.of_documents(hints, at, arguments).await?,
+                Field::Aggregate(..) => {
+                    hints.extend(self.of_collection(at, arguments.collection()).await?);
                 }
                 _ => {}
             }
@@ -229,7 +217,7 @@ impl HintFinder<'_> {
             hints.extend(found);
             return Ok(());
         }
-        let (select, _) = request.select(self.request_budget).await?;
+        let select = request.query(self.request_budget, false).await?.select;
         if select.page.size == 0 {
             return Ok(());
         }
@@ -283,7 +271,26 @@ impl HintFinder<'_> {
 /// The given arguments of a field.
 struct GivenArguments<'d>(Vec<(&'d str, Value)>);
 
-impl GivenArguments<'_> {
+impl<'d> GivenArguments<'d> {
+    /// The arguments of a root field that has hints.
+    fn of(arguments: PlanArguments<'_>, field: &'d Field) -> Self {
+        let given: Vec<(&'d str, Option<&'d Input>)> = match field {
+            Field::Document { collection, id, .. } => {
+                vec![("collection", collection.as_ref()), ("id", Some(id))]
+            }
+            Field::NodeById(id, _) => vec![("id", Some(id))],
+            Field::NodesById(ids, _) => vec![("ids", Some(ids))],
+            Field::Documents(given, _) | Field::Aggregate(given, _) => {
+                let given = given.iter();
+                given.map(|(name, value)| (&**name, Some(value))).collect()
+            }
+            _ => Vec::new(),
+        };
+        let given = given.into_iter();
+        let values = given.filter_map(|(name, value)| Some((name, arguments.value(value?)?)));
+        Self(values.collect())
+    }
+
     fn get(&self, name: &str) -> Option<&Value> {
         let mut arguments = self.0.iter();
         let argument = arguments.find(|(argument, _)| *argument == name);

@@ -1,5 +1,6 @@
 //! The functions that change every document that matches a filter.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 
 use super::call::{Call, CallError};
@@ -8,8 +9,8 @@ use crate::database::{Bulk, DocumentKey, Update, bulk, bulk_documents};
 use crate::document::filter;
 use crate::error::{Error, Result};
 use crate::graphql::arguments::filter_input::{FilterInput, KeyFilterInput, read_documents};
-use crate::graphql::arguments::update_lists::UpdateLists;
 use crate::graphql::execute::planned::given::{BulkResult, Outcome, UpdateResult};
+use crate::graphql::execute::planned::permit::plan_permit::without_advice;
 
 /// The arguments that say which documents are changed.
 struct BulkTargets {
@@ -20,14 +21,7 @@ struct BulkTargets {
 
 pub(super) async fn update_documents(call: &Call<'_>) -> Result<Outcome, CallError> {
     let targets = BulkTargets::of(call)?;
-    let lists = UpdateLists {
-        set: call.argument("set")?,
-        unset: call.argument("unset")?,
-        increment: call.argument("increment")?,
-        remove: call.argument("remove")?,
-        append: call.argument("append")?,
-        merge: call.argument("merge")?,
-    };
+    let lists = call.update_lists()?;
     let everything = call.argument_or("everything", false)?;
     let (collection, selected) = targets.selected(call, everything).await?;
     let session = call.session;
@@ -89,8 +83,16 @@ async fn change(
 ) -> Result<Outcome, CallError> {
     let session = call.session;
     let (transaction, budget) = (session.transaction(), session.budget());
-    let documents: Vec<Arc<DocumentKey>> =
-        bulk_documents(transaction, budget, collection, (filter, keys)).await?;
+    let permitted = call.permit.and_then(|permit| permit.selected.as_ref());
+    let filter = match permitted {
+        Some(condition) => Cow::Owned(filter.clone().and(condition.filter.clone())),
+        None => Cow::Borrowed(filter),
+    };
+    let documents = bulk_documents(transaction, budget, collection, (&*filter, keys)).await;
+    let documents: Vec<Arc<DocumentKey>> = match call.permit {
+        Some(_) => documents.map_err(without_advice)?,
+        None => documents?,
+    };
     for document in &documents {
         session.expect_version(document, None).await?;
     }
@@ -99,6 +101,13 @@ async fn change(
         Bulk::Update(updates) => updates,
         Bulk::Delete => &[],
     };
+    if let Some(permit) = call.permit
+        && matches!(change, Bulk::Update(_))
+    {
+        permit
+            .check_selected(session, collection, &changes.changed)
+            .await?;
+    }
     let updates = updates.iter().zip(changes.places);
     let result = BulkResult {
         matched: changes.matched,

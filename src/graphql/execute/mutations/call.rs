@@ -3,11 +3,13 @@
 use async_graphql::{InputType, MaybeUndefined, PathSegment, Pos, ServerError};
 use bytes::Bytes;
 
+use super::field_permit::FieldPermit;
 use super::session::MutationSession;
 use crate::error::{Error, Result};
 use crate::graphql::arguments::json_argument::{LeavesArgument, leaves, parsed};
 use crate::graphql::arguments::place_input::DEFAULT_COLLECTION;
 use crate::graphql::arguments::required::{in_argument, required_json};
+use crate::graphql::arguments::update_lists::UpdateLists;
 use crate::graphql::execute::planned::PlanArguments;
 use crate::graphql::prepare::plan::{ElementField, Field, PlannedField, PlannedMutation};
 use crate::graphql::response::write_errors::server_error;
@@ -20,6 +22,8 @@ pub(super) struct Call<'c> {
     pub(super) field: &'c PlannedField,
     pub(super) planned: &'c PlannedMutation,
     pub(super) variables: PlanArguments<'c>,
+    /// What the rules allow the field. None if there are no rules.
+    pub(super) permit: Option<&'c FieldPermit>,
 }
 
 /// The error of a call.
@@ -117,6 +121,18 @@ impl Call<'_> {
         let text = required_json("patch", patch)?;
         let patch = parsed(text, &self.session.request_budget, parse).await;
         patch.map_err(|error| in_argument("patch", error))
+    }
+
+    /// The lists of operators of `updateDocuments`.
+    pub(super) fn update_lists(&self) -> Result<UpdateLists, CallError> {
+        Ok(UpdateLists {
+            set: self.argument("set")?,
+            unset: self.argument("unset")?,
+            increment: self.argument("increment")?,
+            remove: self.argument("remove")?,
+            append: self.argument("append")?,
+            merge: self.argument("merge")?,
+        })
     }
 
     /// Whether the removed value is selected.

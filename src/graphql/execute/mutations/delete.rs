@@ -14,6 +14,7 @@ use crate::error::{Error, Limit, Result};
 use crate::graphql::arguments::filter_input::{KeyFilterInput, read_keys};
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::given::{Deletion, Outcome};
+use crate::graphql::execute::planned::permit::plan_permit::without_advice;
 use crate::limits::{HELD_PER_READ, TAKEN_DOCUMENTS_MAX};
 
 pub(super) async fn delete_document(call: &Call<'_>) -> Result<Outcome, CallError> {
@@ -43,7 +44,14 @@ pub(super) async fn take_documents(call: &Call<'_>) -> Result<Outcome, CallError
     session.request_budget.check()?;
     let keys = read_keys(&collection, keys, &session.request_budget).await?;
     let (transaction, budget) = (session.transaction(), session.budget());
-    let documents = first_documents(transaction, budget, &collection, &keys, count).await?;
+    let permitted = call.permit.and_then(|permit| permit.selected.as_ref());
+    let filter = permitted.map(|condition| condition.filter.clone());
+    let selected = (&filter.unwrap_or_default(), &keys);
+    let documents = first_documents(transaction, budget, &collection, selected, count).await;
+    let documents = match call.permit {
+        Some(_) => documents.map_err(without_advice)?,
+        None => documents?,
+    };
     let whole = Path::root();
     let values = before(call, &documents, whole).await?;
     let mut taken = Vec::with_capacity(documents.len());

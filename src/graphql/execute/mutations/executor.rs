@@ -1,21 +1,25 @@
 //! Executes the fields of a mutation in their order.
 
+use std::sync::Arc;
+
 use async_graphql::ServerError;
 
+use super::authorize::authorize;
 use super::call::{Call, CallError};
+use super::field_permit::FieldPermit;
 use super::session::MutationSession;
 use super::{append, bulk, definitions, delete, document};
 use crate::error::Result;
-use crate::graphql::context::request_budget::mismatch;
+use crate::graphql::context::request_budget::{RequestBudget, mismatch};
+use crate::graphql::execute::operation::Operation;
 use crate::graphql::execute::planned::given::{Given, Outcome};
 use crate::graphql::execute::planned::{PlanArguments, PlanExecutor, PlanSource, SelectedResult};
-use crate::graphql::prepare::plan::{Field, MutationFunction, Plan, PlannedField};
-use crate::graphql::variables::coerced::Coerced;
+use crate::graphql::prepare::plan::{Field, MutationFunction, Plan, PlannedField, PlannedMutation};
 
 /// Executes a mutation in its transaction.
 pub(crate) struct MutationExecutor<'e> {
     session: &'e MutationSession,
-    variables: &'e Coerced,
+    operation: &'e Operation,
     selections: PlanExecutor<'e>,
 }
 
@@ -30,35 +34,95 @@ pub(crate) struct MutationResponse {
 
 impl<'e> MutationExecutor<'e> {
     /// Executes in the transaction of `session`.
-    pub(crate) fn new(session: &'e MutationSession, variables: &'e Coerced) -> Self {
+    pub(crate) fn new(session: &'e MutationSession, operation: &'e Operation) -> Self {
         Self {
             session,
-            variables,
+            operation,
             selections: PlanExecutor {
-                variables,
+                variables: &operation.variables,
                 source: PlanSource::Transaction(session.transaction.clone()),
                 request_budget: &session.request_budget,
+                rights: &operation.rights,
                 sdl: &[],
             },
         }
     }
 
-    /// Executes all fields. A field whose error is that of the whole response is the last one.
+    /// Asks the rules for everything that the fields use, before the first of them is executed. `planning`
+    /// pays for it.
+    ///
+    /// # Errors
+    /// The error of the first field that the rules do not allow.
+    pub(super) async fn authorize(
+        &self,
+        plan: &Plan,
+        planning: &Arc<RequestBudget>,
+    ) -> Result<Vec<FieldPermit>, ServerError> {
+        let mut permits = Vec::new();
+        for field in self.arguments().included(&plan.root) {
+            if let Field::Mutation(planned) = &field.field {
+                let call = self.prepare(field, planned, None);
+                let rights = &self.operation.rights;
+                permits.push(authorize(&call, rights, &self.selections, planning).await?);
+            }
+        }
+        Ok(permits)
+    }
+
+    fn arguments(&self) -> PlanArguments<'e> {
+        PlanArguments(&self.operation.variables)
+    }
+
+    fn prepare<'c>(
+        &'c self,
+        field: &'c PlannedField,
+        planned: &'c PlannedMutation,
+        permit: Option<&'c FieldPermit>,
+    ) -> Call<'c> {
+        Call {
+            session: self.session,
+            field,
+            planned,
+            variables: self.arguments(),
+            permit,
+        }
+    }
+
+    /// Executes all fields, each with what the rules allow it, if there are rules. A field whose error is
+    /// that of the whole response is the last one.
     ///
     /// # Errors
     /// An exceeded limit of the budget. Fields have errors of their own.
-    pub(crate) async fn execute(&self, plan: &Plan) -> Result<MutationResponse> {
+    pub(super) async fn execute(
+        &self,
+        plan: &Plan,
+        permits: Option<&[FieldPermit]>,
+    ) -> Result<MutationResponse> {
         let mut response = MutationResponse {
             json: b"{\"data\":{".to_vec(),
             errors: Vec::new(),
         };
         let mut is_first = true;
-        for selected in PlanArguments(self.variables).included(&plan.root) {
+        let mut permits = permits.map(<[FieldPermit]>::iter);
+        for selected in self.arguments().included(&plan.root) {
             response
                 .json
                 .extend_from_slice(&selected.name[usize::from(is_first)..]);
             is_first = false;
-            if !self.field(&mut response, selected).await? {
+            let planned = match &selected.field {
+                Field::Typename(name) => {
+                    response.json.extend_from_slice(name.as_bytes());
+                    continue;
+                }
+                Field::Mutation(planned) => planned,
+                _ => return Err(mismatch()),
+            };
+            let permit = match &mut permits {
+                Some(permits) => Some(permits.next().ok_or_else(mismatch)?),
+                None => None,
+            };
+            let call = self.prepare(selected, planned, permit);
+            if !self.field(&mut response, &call).await? {
                 return Ok(response);
             }
         }
@@ -69,23 +133,10 @@ impl<'e> MutationExecutor<'e> {
     }
 
     /// Executes a field. Returns false if its error is that of the whole response.
-    async fn field(&self, response: &mut MutationResponse, field: &PlannedField) -> Result<bool> {
-        let planned = match &field.field {
-            Field::Typename(name) => {
-                response.json.extend_from_slice(name.as_bytes());
-                return Ok(true);
-            }
-            Field::Mutation(planned) => planned,
-            _ => return Err(mismatch()),
-        };
-        let call = Call {
-            session: self.session,
-            field,
-            planned,
-            variables: PlanArguments(self.variables),
-        };
+    async fn field(&self, response: &mut MutationResponse, call: &Call<'_>) -> Result<bool> {
+        let field = call.field;
         // Boxed, because the function of a field has a large future.
-        let outcome = match Box::pin(self.call(&call)).await {
+        let outcome = match Box::pin(self.permitted(call)).await {
             Ok(outcome) => outcome,
             Err(error) => {
                 response.errors.insert(0, error.located(field));
@@ -95,7 +146,8 @@ impl<'e> MutationExecutor<'e> {
         let result = SelectedResult {
             field,
             given: Given::Outcome(&outcome),
-            below: &planned.below,
+            below: &call.planned.below,
+            fields: call.planned.fields,
             is_written: match &outcome {
                 Outcome::Document(document) => self.session.has_written(document),
                 Outcome::Deletion(deletion) => self.session.has_written(&deletion.document),
@@ -111,6 +163,17 @@ impl<'e> MutationExecutor<'e> {
         }
         response.errors.append(&mut written.errors);
         Ok(!written.is_null)
+    }
+
+    /// Calls the function of a field, and checks the conditions of the rules before and after.
+    async fn permitted(&self, call: &Call<'_>) -> Result<Outcome, CallError> {
+        let Some(permit) = call.permit else {
+            return self.call(call).await;
+        };
+        let before = permit.check_before(self.session).await?;
+        let outcome = self.call(call).await?;
+        permit.check_after(self.session, before, &outcome).await?;
+        Ok(outcome)
     }
 
     async fn call(&self, call: &Call<'_>) -> Result<Outcome, CallError> {

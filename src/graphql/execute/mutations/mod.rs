@@ -2,12 +2,14 @@
 //! and after each the selection of its result, from its plan.
 
 mod append;
+pub(crate) mod attempt;
+mod authorize;
 mod bulk;
 mod call;
 mod definitions;
 mod delete;
 mod document;
 mod executor;
+mod field_permit;
+mod function_places;
 pub(crate) mod session;
-
-pub(crate) use executor::{MutationExecutor, MutationResponse};

@@ -2,7 +2,7 @@
 
 use crate::database::State;
 use crate::database::query::{Aggregation, ValueSummary};
-use crate::document::json::write_string;
+use crate::document::json::{write_list, write_string};
 use crate::document::leaf::{Kind, Leaf};
 use crate::document::path::{Place, Segment};
 use crate::graphql::execute::planned::finding::children::FoundChildren;
@@ -12,21 +12,25 @@ use crate::graphql::execute::planned::finding::found::Found;
 use crate::graphql::prepare::plan::{ElementField, PageField, ValuesField};
 
 /// Writes a field of a page of documents.
-pub(super) fn of_page(out: &mut Vec<u8>, page: &FoundPage, field: PageField) {
-    let (info, plan) = (&page.boundaries, &page.plan);
+pub(super) fn of_page(out: &mut Vec<u8>, of: &FoundPage, field: PageField) {
+    let (found, page) = (&of.found, &of.found.page);
+    let index = page.index.as_ref();
     match field {
-        PageField::TotalCount => number(out, page.total_count()),
-        PageField::HasNextPage => boolean(out, info.has_next_page),
-        PageField::HasPreviousPage => boolean(out, info.has_previous_page),
-        PageField::StartCursor => string(out, info.start_cursor.as_deref()),
-        PageField::EndCursor => string(out, info.end_cursor.as_deref()),
-        PageField::Index => string(out, plan.index.as_deref()),
-        PageField::Partial => boolean(out, plan.partial),
-        PageField::Scanned => number(out, Some(plan.scanned)),
-        PageField::Examined => number(out, Some(plan.examined)),
-        PageField::Covered => boolean(out, plan.covered),
-        PageField::Returned => number(out, Some(plan.returned)),
-        PageField::TotalCountReason => string(out, plan.total_count_reason),
+        PageField::TotalCount => number(out, found.total_count().0),
+        PageField::HasNextPage => boolean(out, found.has_next_page),
+        PageField::HasPreviousPage => boolean(out, found.has_previous_page),
+        PageField::StartCursor => string(out, found.cursor(0).as_deref()),
+        PageField::EndCursor => {
+            let last = page.rows.len().checked_sub(1);
+            string(out, last.and_then(|last| found.cursor(last)).as_deref());
+        }
+        PageField::Index => string(out, index.map(|index| &*index.names)),
+        PageField::Partial => boolean(out, index.is_some_and(|index| index.partial)),
+        PageField::Scanned => number(out, Some(page.scanned)),
+        PageField::Examined => number(out, Some(page.examined)),
+        PageField::Covered => boolean(out, of.covered),
+        PageField::Returned => number(out, Some(page.rows.len())),
+        PageField::TotalCountReason => string(out, found.total_count().1),
         PageField::GroupCount => out.extend_from_slice(NULL),
     }
 }
@@ -97,11 +101,9 @@ pub(super) fn of_element(
         Found::Groups(found) => {
             let group = found.groups.get(element)?;
             match field {
-                ElementField::GroupKey => {
-                    out.push(b'[');
-                    out.extend_from_slice(group.key.join(",").as_bytes());
-                    out.push(b']');
-                }
+                ElementField::GroupKey => write_list(out, group.key.iter(), |out, json| {
+                    out.extend_from_slice(json.as_bytes());
+                }),
                 ElementField::GroupCount => number(out, Some(group.count)),
                 _ => return None,
             }
@@ -128,16 +130,9 @@ pub(super) fn of_index(
 ) -> Option<()> {
     match field {
         ElementField::IndexName => write_string(out, &index.name),
-        ElementField::IndexOn => {
-            out.push(b'[');
-            for (at, path) in index.on.iter().enumerate() {
-                if at > 0 {
-                    out.push(b',');
-                }
-                write_string(out, path.text());
-            }
-            out.push(b']');
-        }
+        ElementField::IndexOn => write_list(out, index.on.iter(), |out, path| {
+            write_string(out, path.text());
+        }),
         ElementField::IndexUnique => boolean(out, index.unique),
         ElementField::IndexWhere => match &index.filter {
             Some(filter) => out.extend_from_slice(filter.json().as_bytes()),
@@ -156,17 +151,10 @@ pub(super) fn of_index(
 
 /// Writes a place in list form.
 pub(super) fn write_place(out: &mut Vec<u8>, place: &Place) {
-    out.push(b'[');
-    for (at, segment) in place.0.iter().enumerate() {
-        if at > 0 {
-            out.push(b',');
-        }
-        match segment {
-            Segment::Key(key) => write_string(out, key),
-            Segment::Index(index) => out.extend_from_slice(index.to_string().as_bytes()),
-        }
-    }
-    out.push(b']');
+    write_list(out, place.0.iter(), |out, segment| match segment {
+        Segment::Key(key) => write_string(out, key),
+        Segment::Index(index) => out.extend_from_slice(index.to_string().as_bytes()),
+    });
 }
 
 /// The name of a kind in the schema.

@@ -4,15 +4,15 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 
-use crate::database::{self, DocumentKey, FollowedChange, Update, UpdateOperator};
+use super::seen_change::SeenChange;
+use crate::database::{self, DocumentKey, Update, UpdateOperator};
 use crate::document::path::Path;
-use crate::key::LoggedChange;
 
 /// What a selection is of, instead of the root of a query.
 #[derive(Clone, Copy)]
 pub(crate) enum Given<'g> {
     Outcome(&'g Outcome),
-    Change(&'g FollowedChange),
+    Change(SeenChange<'g>),
 }
 
 /// The result of a field of `Mutation`.
@@ -71,9 +71,4 @@ impl UpdateResult {
             places,
         }
     }
-}
-
-/// What the log has of a change.
-pub(crate) fn logged(followed: &FollowedChange) -> &LoggedChange {
-    &followed.commit.changes[followed.change]
 }

@@ -1,15 +1,16 @@
 //! Writes the fields that the result of a mutation, or a change, has.
 
 use super::fields::{boolean, number, of_index, string, write_place};
-use super::given::{BulkResult, Deletion, Given, Outcome, UpdateResult, logged};
-use crate::database::{DocumentKey, FollowedChange, UpdateOperator};
-use crate::document::json::write_string;
+use super::given::{BulkResult, Deletion, Given, Outcome, UpdateResult};
+use super::seen_change::SeenChange;
+use crate::database::{DocumentKey, UpdateOperator};
+use crate::document::json::{write_list, write_string};
 use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::finding::element::NULL;
 use crate::graphql::prepare::plan::ElementField;
-use crate::graphql::response::commit_version::{of_commit, text_of_commit};
+use crate::graphql::response::commit_version::{OF_COMMIT, text_of_commit};
 use crate::graphql::scalars::node_id;
 use crate::key::ChangeKind;
 
@@ -81,7 +82,7 @@ fn of_append(out: &mut Vec<u8>, document: &DocumentKey, field: ElementField) -> 
         ElementField::AppendedId => text_of_commit(out, &node_id::of_document(document)),
         ElementField::AppendedKey => text_of_commit(out, &document.id.to_string()),
         ElementField::AppendedCollection => write_string(out, &document.collection),
-        ElementField::AppendedVersion => of_commit(out),
+        ElementField::AppendedVersion => out.extend_from_slice(OF_COMMIT),
         _ => return Err(mismatch()),
     }
     Ok(())
@@ -122,11 +123,12 @@ pub(super) fn of_update(
 
 fn of_change(
     out: &mut Vec<u8>,
-    followed: &FollowedChange,
+    seen: SeenChange<'_>,
     field: ElementField,
     request_budget: &RequestBudget,
 ) -> Result<()> {
-    let change = logged(followed);
+    let SeenChange { followed, .. } = seen;
+    let change = seen.logged();
     match field {
         ElementField::ChangeCursor => write_string(out, &followed.cursor.to_string()),
         ElementField::ChangeVersion => write_string(out, &followed.commit.version.to_string()),
@@ -135,7 +137,7 @@ fn of_change(
             let key = change.id.as_ref().map(ToString::to_string);
             string(out, key.as_deref());
         }
-        ElementField::ChangeKind => out.extend_from_slice(match change.kind {
+        ElementField::ChangeKind => out.extend_from_slice(match seen.kind() {
             ChangeKind::Created => b"\"CREATED\"",
             ChangeKind::Updated => b"\"UPDATED\"",
             ChangeKind::Deleted => b"\"DELETED\"",
@@ -143,17 +145,11 @@ fn of_change(
             ChangeKind::CollectionChanged => b"\"COLLECTION_CHANGED\"",
         }),
         ElementField::ChangePaths => {
-            request_budget.fields(change.places.len().max(1))?;
-            out.push(b'[');
-            for (at, place) in change.places.iter().enumerate() {
-                if at > 0 {
-                    out.push(b',');
-                }
-                write_place(out, place);
-            }
-            out.push(b']');
+            let places = seen.changed_places();
+            request_budget.fields(places.len().max(1))?;
+            write_list(out, places.iter(), write_place);
         }
-        ElementField::ChangeResync => boolean(out, change.needs_resync()),
+        ElementField::ChangeResync => boolean(out, seen.needs_resync()),
         _ => return Err(mismatch()),
     }
     Ok(())

@@ -9,6 +9,8 @@ mod fields;
 mod finding;
 pub(crate) mod given;
 mod given_fields;
+pub(crate) mod permit;
+pub(crate) mod seen_change;
 pub(crate) mod write_response;
 mod write_state;
 
@@ -18,23 +20,31 @@ pub(crate) use write_response::WrittenResponse;
 
 use std::sync::Arc;
 
+use async_graphql::ServerError;
 use futures::future::BoxFuture;
 
 use binding::bind::{bind, bind_result};
 use binding::bound::Bound;
+use finding::document_pages::FoundPages;
 use finding::finder::Finder;
-use finding::page::FoundPages;
 use finding::rounds::Rounds;
 use given::Given;
+use permit::hidden_documents::{HiddenDocuments, RefusedField, renumbered};
+use permit::plan_permit::Permit;
+use seen_change::SeenChange;
 use write_response::PlanWriter;
 
-use crate::database::{AdjacentDocuments, Database, FollowedChange, Loaded, read_requested};
+use crate::database::{AdjacentDocuments, Database, DocumentKey, Loaded, read_requested};
+use crate::document::filter::Filter;
 use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::prepare::plan::Field;
 pub(crate) use crate::graphql::prepare::plan::Plan;
+use crate::graphql::response::write_errors::server_error;
 use crate::graphql::variables::coerced::Coerced;
+use crate::limits::{JSON_BYTES_PER_STEP, STEPS_PER_BOUND_FIELD};
+use crate::rights::RequestRights;
 use crate::store::Read;
 
 /// Who executes plans, and from what.
@@ -42,6 +52,7 @@ pub(crate) struct PlanExecutor<'e> {
     pub(crate) variables: &'e Coerced,
     pub(crate) source: PlanSource<'e>,
     pub(crate) request_budget: &'e Arc<RequestBudget>,
+    pub(crate) rights: &'e RequestRights,
     /// The text of the subgraph schema, as JSON.
     pub(crate) sdl: &'e [u8],
 }
@@ -68,7 +79,11 @@ impl PlanExecutor<'_> {
     ) -> Result<WrittenResponse> {
         let request_budget = self.request_budget;
         request_budget.check()?;
-        let bound = bind(plan, introspected, self.variables, request_budget)?;
+        let bind = || bind(plan, introspected, self.variables, request_budget);
+        let bound = request_budget
+            .budget()
+            .portion(self.bind_steps(plan.fields), bind);
+        let bound = bound.await?;
         self.respond(&bound, None, Vec::new()).await
     }
 
@@ -81,7 +96,9 @@ impl PlanExecutor<'_> {
         result: &SelectedResult<'_>,
         out: Vec<u8>,
     ) -> Result<WrittenResponse> {
-        let bound = bind_result(result, self.variables, self.request_budget)?;
+        let bind = || bind_result(result, self.variables, self.request_budget);
+        let budget = self.request_budget.budget();
+        let bound = budget.portion(self.bind_steps(result.fields), bind).await?;
         self.respond(&bound, Some(result.given), out).await
     }
 
@@ -92,7 +109,7 @@ impl PlanExecutor<'_> {
     pub(crate) async fn respond_to_change(
         &self,
         plan: &Plan,
-        change: &FollowedChange,
+        change: SeenChange<'_>,
     ) -> Result<WrittenResponse> {
         let field = plan.root.0.first().ok_or_else(mismatch)?;
         let Field::Change(below) = &field.field else {
@@ -104,6 +121,7 @@ impl PlanExecutor<'_> {
             field,
             given: Given::Change(change),
             below,
+            fields: plan.fields,
             is_written: false,
         };
         let mut written = self.select(&result, out).await?;
@@ -113,16 +131,86 @@ impl PlanExecutor<'_> {
         Ok(written)
     }
 
+    /// Asks the rules for what a root field selects from a result that does not exist yet. If `is_new`,
+    /// the id of its document is not known. Returns the conditions of documents. `planning` pays for it.
+    ///
+    /// # Errors
+    /// `FORBIDDEN`: no rule covers a place. The errors of [`bind_result`].
+    pub(crate) async fn permit_selection(
+        &self,
+        result: &SelectedResult<'_>,
+        is_new: bool,
+        planning: &RequestBudget,
+    ) -> Result<Vec<(DocumentKey, Filter)>, ServerError> {
+        let bind = || bind_result(result, self.variables, planning);
+        let bound = planning
+            .budget()
+            .portion(self.bind_steps(result.fields), bind);
+        let bound = bound.await.map_err(|error| server_error(&error))?;
+        match Permit::of(
+            &bound,
+            PlanArguments(self.variables),
+            planning,
+            self.rights,
+            is_new,
+        )
+        .await
+        {
+            Ok(permit) => Ok(permit.conditions(&bound)),
+            Err(RefusedField { position, error }) => Err(bound.error(&error, position)),
+        }
+    }
+
+    /// The steps to bind so many fields, and lists of paths in variables.
+    fn bind_steps(&self, fields: usize) -> u64 {
+        let listed = self.variables.bytes as u64 / JSON_BYTES_PER_STEP;
+        fields as u64 * STEPS_PER_BOUND_FIELD + listed
+    }
+
     async fn respond(
         &self,
         bound: &Bound<'_>,
         given: Option<Given<'_>>,
         out: Vec<u8>,
     ) -> Result<WrittenResponse> {
-        if !bound.lookups.is_empty() {
+        if self.rights.rules_in_force().is_none() {
+            return self.read_and_write(bound, given, None, out).await;
+        }
+        // Boxed, so that it does not enlarge the futures of requests without rules.
+        Box::pin(self.respond_within_rules(bound, given, out)).await
+    }
+
+    async fn respond_within_rules(
+        &self,
+        bound: &Bound<'_>,
+        given: Option<Given<'_>>,
+        out: Vec<u8>,
+    ) -> Result<WrittenResponse> {
+        let arguments = PlanArguments(self.variables);
+        match Permit::of(bound, arguments, self.request_budget, self.rights, false).await {
+            Ok(permit) => self.read_and_write(bound, given, Some(&permit), out).await,
+            Err(refused) => self.refuse(bound, &refused),
+        }
+    }
+
+    /// The response to a plan that the rules do not allow.
+    fn refuse(&self, bound: &Bound<'_>, refused: &RefusedField) -> Result<WrittenResponse> {
+        self.request_budget.check()?;
+        let RefusedField { position, error } = refused;
+        Ok(WrittenResponse::failed(bound, error, *position))
+    }
+
+    async fn read_and_write(
+        &self,
+        bound: &Bound<'_>,
+        given: Option<Given<'_>>,
+        permit: Option<&Permit<'_>>,
+        out: Vec<u8>,
+    ) -> Result<WrittenResponse> {
+        if !bound.lookups.is_empty() || permit.is_some_and(Permit::has_conditions) {
             // Boxed, so that it does not enlarge the futures of queries without lookups.
             let executed: BoxFuture<'_, Result<WrittenResponse>> =
-                Box::pin(self.execute_lookups(bound, given, out));
+                Box::pin(self.execute_lookups(bound, given, permit, out));
             return executed.await;
         }
         let requested = bound.requested();
@@ -135,11 +223,12 @@ impl PlanExecutor<'_> {
         self.write(bound, &Rounds::root(), &loaded, out).await
     }
 
-    /// Executes a bound plan that has lookups.
+    /// Executes a bound plan that has lookups, or documents that rules allow under conditions.
     async fn execute_lookups(
         &self,
         bound: &Bound<'_>,
         given: Option<Given<'_>>,
+        permit: Option<&Permit<'_>>,
         out: Vec<u8>,
     ) -> Result<WrittenResponse> {
         let read = if bound.reads() {
@@ -147,12 +236,23 @@ impl PlanExecutor<'_> {
         } else {
             None
         };
+        let hidden = match (permit, &read) {
+            (Some(permit), Some(read)) => {
+                permit.hidden(bound, &**read, self.request_budget).await?
+            }
+            _ => HiddenDocuments::default(),
+        };
+        // What was written cannot be answered as absent.
+        if let (Some(refused), Some(Given::Outcome(_))) = (hidden.refusal(), given) {
+            return self.refuse(bound, refused);
+        }
         let finder = Finder::new(
             bound,
             self.variables,
             read.as_ref(),
             self.request_budget,
             given,
+            (permit, &hidden),
         );
         let read = read.as_deref();
         let pages = match FoundPages::find(&finder).await {
@@ -162,7 +262,11 @@ impl PlanExecutor<'_> {
                 return Ok(WrittenResponse::failed(bound, &error, field));
             }
         };
-        let requested = pages.requested(bound);
+        let mut requested = pages.requested(bound);
+        let requested_count = requested.len() as u64;
+        let budget = self.request_budget.budget();
+        let remove = || hidden.remove(bound, &mut requested);
+        let numbers = budget.portion(requested_count, remove).await;
         let memory = &self.request_budget.memory;
         let loaded = match (&requested[..], read) {
             ([], _) | (_, None) => Loaded::default(),
@@ -171,6 +275,7 @@ impl PlanExecutor<'_> {
             }
             (requested, Some(read)) => read_requested(read, requested, memory).await,
         };
+        let loaded = renumbered(loaded, numbers);
         let mut rounds = Rounds::new(bound, &pages);
         rounds.find(&finder, &loaded).await?;
         self.write(bound, &rounds, &loaded, out).await

@@ -8,7 +8,7 @@ use super::fields::{
 };
 use super::given_fields::{of_given, of_update};
 use super::write_state::{ElementFrame, ElementFrames, Failure, OpenObjects, WriteState};
-use crate::budget::turn;
+use crate::budget::{count_steps, turn};
 use crate::database::{DocumentKey, Loaded};
 use crate::document::json::write_string;
 use crate::document::path::Place;
@@ -23,6 +23,7 @@ use crate::graphql::execute::planned::finding::found::{Found, Instance};
 use crate::graphql::execute::planned::finding::rounds::Rounds;
 use crate::graphql::response::write_errors::server_error;
 use crate::graphql::scalars::node_id;
+use crate::limits::STEPS_PER_ITEM;
 
 /// The data of the response, and its errors. Failed fields are null.
 pub(crate) struct WrittenResponse {
@@ -38,7 +39,7 @@ pub(crate) struct WrittenResponse {
 impl WrittenResponse {
     /// The response if the non-nullable root field at this position fails.
     pub(crate) fn failed(bound: &Bound<'_>, error: &Error, position: usize) -> Self {
-        Self::without_data(vec![located(error, &bound.positions, position, |_| 0)])
+        Self::without_data(vec![bound.error(error, position)])
     }
 
     fn without_data(errors: Vec<ServerError>) -> Self {
@@ -100,12 +101,13 @@ impl<'a> PlanWriter<'a> {
             let Some(step) = steps.get(state.at) else {
                 break;
             };
+            written += parts(step);
             if written >= STEPS_PER_CHECK {
-                written = 0;
                 self.request_budget.check()?;
                 turn().await;
+                count_steps(STEPS_PER_ITEM * written as u64);
+                written = 0;
             }
-            written += parts(step);
             state.at += 1;
             self.request_budget
                 .budget()
@@ -333,7 +335,7 @@ impl<'a> PlanWriter<'a> {
             ResponseStep::Cursor(scope) => {
                 let frame = frames.of(*scope)?;
                 let cursor = match &self.rounds.0[frame.instance].found {
-                    Ok(Found::Page(page)) => page.cursor(frame.at),
+                    Ok(Found::Page(page)) => page.found.cursor(frame.at),
                     Ok(Found::Children(found)) => found.cursor(frame.at),
                     _ => None,
                 };
@@ -495,6 +497,13 @@ fn parts(step: &ResponseStep<'_>) -> usize {
 /// The number of steps between checks of the time limit. One with several parts counts as several.
 const STEPS_PER_CHECK: usize = 64;
 
+impl Bound<'_> {
+    /// The error of a field, with its location and its path.
+    pub(crate) fn error(&self, error: &Error, position: usize) -> ServerError {
+        located(error, &self.positions, position, |_| 0)
+    }
+}
+
 /// Converts an error, with its location in the query and its path in the response. `element` returns
 /// the number of the current element of a scope.
 fn located(
@@ -503,13 +512,13 @@ fn located(
     position: usize,
     element: impl Fn(usize) -> usize,
 ) -> ServerError {
-    let mut told = server_error(error);
+    let mut located = server_error(error);
     let mut at = Some(position);
     while let Some(ResponsePosition { around, is }) = at.map(|at| positions[at]) {
-        told.path.push(match is {
+        located.path.push(match is {
             PositionKind::Field(selected) => {
-                if told.locations.is_empty() {
-                    told.locations.push(selected.pos);
+                if located.locations.is_empty() {
+                    located.locations.push(selected.pos);
                 }
                 PathSegment::Field(selected.key.to_string())
             }
@@ -518,8 +527,8 @@ fn located(
         });
         at = around;
     }
-    told.path.reverse();
-    told
+    located.path.reverse();
+    located
 }
 
 /// Replaces what was written after `written` bytes by null.

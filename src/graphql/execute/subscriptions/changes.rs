@@ -3,25 +3,44 @@
 use futures::future::BoxFuture;
 
 use crate::database::{ChangeFollower, FollowedChange};
-use crate::error::Error;
-use crate::graphql::execute::streaming::{ResponseStream, StreamedResponse};
+use crate::error::{Error, Result};
+use crate::graphql::context::rules_in_force::{RulesInForce, replaced};
+use crate::graphql::execute::streaming::{EventResponse, ResponseStream, StreamedResponse};
 
-/// One response for each change, until the changes cannot be followed any more. `respond` executes
-/// the subscription for one change, `refuse` writes the response for an error.
+/// One response for each change, until the changes cannot be followed any more, or the subscriber loses its
+/// rights. `respond` executes the subscription for one change, `refuse` writes the response for an error.
+/// `check` is called when the access `rules` are replaced, and returns why the subscriber may not follow the
+/// changes any more.
 pub(crate) fn responses_to_changes(
     follower: ChangeFollower,
+    rules: Option<RulesInForce>,
     refuse: fn(&Error) -> Vec<u8>,
-    respond: impl Fn(FollowedChange) -> BoxFuture<'static, Vec<u8>> + Send + 'static,
+    check: impl Fn() -> Result<()> + Send + 'static,
+    respond: impl Fn(FollowedChange) -> BoxFuture<'static, EventResponse> + Send + 'static,
 ) -> ResponseStream {
     // Boxed, because the stream has its state twice.
-    let begin = Some(Box::new((follower, respond)));
+    let begin = Some(Box::new((follower, rules, check, respond)));
     ResponseStream::new(futures::stream::unfold(begin, move |state| async move {
         let mut state = state?;
-        match state.0.next().await {
+        let (follower, rules, check, respond) = &mut *state;
+        let next = loop {
+            tokio::select! {
+                biased;
+                () = replaced(rules) => {
+                    if let Err(error) = check() {
+                        break Err(error);
+                    }
+                }
+                next = follower.next() => break next,
+            }
+        };
+        match next {
             Ok(change) => {
                 let cursor = Some(change.cursor.to_string());
-                let json = (state.1)(change).await.into();
-                Some((StreamedResponse { json, cursor }, Some(state)))
+                let EventResponse { json, is_last } = respond(change).await;
+                let json = json.into();
+                let rest = (!is_last).then_some(state);
+                Some((StreamedResponse { json, cursor }, rest))
             }
             Err(error) => {
                 let json = refuse(&error).into();

@@ -19,7 +19,8 @@ use super::live_response::LiveResponse;
 use crate::budget::{Pool, Sliced};
 use crate::database::ChangeFollower;
 use crate::error::{Error, Result};
-use crate::graphql::execute::streaming::ResponseStream;
+use crate::graphql::context::rules_in_force::{RulesInForce, replaced};
+use crate::graphql::execute::streaming::{EventResponse, ResponseStream};
 use crate::limits::{LIVE_EXECUTIONS_AT_ONCE, LIVE_FAST_TIME_MAX, LIVE_TIME_SHARE};
 
 /// The live queries of a server. However many there are, few are executed at the same time, and each
@@ -41,13 +42,23 @@ pub(crate) struct LiveKey {
     pub(crate) operation: Option<Box<str>>,
     /// The JSON text of the variables.
     pub(crate) variables: Box<[u8]>,
+    /// The digest of the caller, if access rules limit its requests.
+    pub(crate) caller: Option<[u8; 32]>,
 }
 
 impl LiveKey {
-    fn parts(&self) -> (*const ExecutableDocument, Option<&str>, &[u8]) {
+    fn parts(
+        &self,
+    ) -> (
+        *const ExecutableDocument,
+        Option<&str>,
+        &[u8],
+        Option<&[u8]>,
+    ) {
         // The key owns the document, so no other document has its address.
         let document = Arc::as_ptr(&self.document);
-        (document, self.operation.as_deref(), &self.variables)
+        let caller = self.caller.as_ref().map(|caller| &caller[..]);
+        (document, self.operation.as_deref(), &self.variables, caller)
     }
 }
 
@@ -77,7 +88,7 @@ impl LiveQueries {
 
     /// The responses of a live query. `follow` begins to follow its changes, `execute` executes it,
     /// `refuse` writes the response for an error. After an execution, the next one begins no sooner
-    /// than `pause` later.
+    /// than `pause` later. It is executed again when the access `rules` are replaced.
     ///
     /// # Errors
     /// As `follow`.
@@ -86,7 +97,8 @@ impl LiveQueries {
         key: LiveKey,
         pause: Duration,
         follow: impl Future<Output = Result<ChangeFollower>>,
-        execute: impl Fn() -> BoxFuture<'static, Vec<u8>> + Send + Sync + 'static,
+        rules: Option<RulesInForce>,
+        execute: impl Fn() -> BoxFuture<'static, EventResponse> + Send + Sync + 'static,
         refuse: fn(&Error) -> Vec<u8>,
     ) -> Result<ResponseStream> {
         if let Some(responses) = join(&self.queries(), &key) {
@@ -110,6 +122,7 @@ impl LiveQueries {
             pause,
             is_slow: false,
             follower,
+            rules,
             execute,
             refuse,
         };
@@ -138,6 +151,7 @@ struct Running<F> {
     /// Whether the last execution took long.
     is_slow: bool,
     follower: ChangeFollower,
+    rules: Option<RulesInForce>,
     execute: F,
     refuse: fn(&Error) -> Vec<u8>,
 }
@@ -152,13 +166,14 @@ enum LiveWake {
     Ended,
 }
 
-impl<F: Fn() -> BoxFuture<'static, Vec<u8>>> Running<F> {
+impl<F: Fn() -> BoxFuture<'static, EventResponse>> Running<F> {
     /// Executes the query now and after changes, until it has no subscribers or fails.
     async fn run(mut self: Box<Self>) {
         loop {
             // Boxed, so that the task is small while it waits for a change.
             let next = match Box::pin(self.execute_for_subscribers()).await {
-                Some(Ok(next)) => next,
+                Some(Ok(Some(next))) => next,
+                Some(Ok(None)) => return,
                 Some(Err(error)) => return self.end(&error).await,
                 None if self.ends() => return,
                 None => continue,
@@ -174,7 +189,7 @@ impl<F: Fn() -> BoxFuture<'static, Vec<u8>>> Running<F> {
 
     /// As [`execute`](Self::execute). `None` if the execution was cancelled, because all subscribers
     /// had gone.
-    async fn execute_for_subscribers(&mut self) -> Option<Result<Instant>> {
+    async fn execute_for_subscribers(&mut self) -> Option<Result<Option<Instant>>> {
         let response = self.response.clone();
         tokio::select! {
             executed = self.execute() => Some(executed),
@@ -182,29 +197,35 @@ impl<F: Fn() -> BoxFuture<'static, Vec<u8>>> Running<F> {
         }
     }
 
-    /// Executes the query once. Returns when the next execution may begin.
+    /// Executes the query once. Returns when the next execution may begin; none if the response is the
+    /// last one.
     ///
     /// # Errors
     /// `UNAVAILABLE`: there is no memory for the response.
-    async fn execute(&mut self) -> Result<Instant> {
+    async fn execute(&mut self) -> Result<Option<Instant>> {
         let executing = &self.queries.executing[usize::from(self.is_slow)];
         let executing = executing.acquire().await;
         let begun = Instant::now();
-        let json = (self.execute)().await;
+        let EventResponse { json, is_last } = (self.execute)().await;
         drop(executing);
+        if is_last {
+            self.end_with(json).await;
+            return Ok(None);
+        }
         let took = begun.elapsed();
         self.is_slow = took > LIVE_FAST_TIME_MAX;
         self.response.publish(json, &self.queries.pool).await?;
-        Ok(begun + self.pause.max(took * LIVE_TIME_SHARE))
+        Ok(Some(begun + self.pause.max(took * LIVE_TIME_SHARE)))
     }
 
     /// Waits until there is something to do.
     ///
     /// # Errors
     /// As [`ChangeFollower::changed`].
-    async fn wait(&self) -> Result<LiveWake> {
+    async fn wait(&mut self) -> Result<LiveWake> {
         loop {
             tokio::select! {
+                () = replaced(&mut self.rules) => return Ok(LiveWake::Changed),
                 changed = self.follower.changed() => return changed.map(|()| LiveWake::Changed),
                 () = self.response.subscribers_changed() => {
                     if self.ends() {
@@ -230,8 +251,13 @@ impl<F: Fn() -> BoxFuture<'static, Vec<u8>>> Running<F> {
 
     /// Ends the query with an error.
     async fn end(&self, error: &Error) {
+        self.end_with((self.refuse)(error)).await;
+    }
+
+    /// Ends the query with a response.
+    async fn end_with(&self, json: Vec<u8>) {
         self.queries.queries().remove(&self.key);
-        self.response.end((self.refuse)(error)).await;
+        self.response.end(json).await;
     }
 }
 

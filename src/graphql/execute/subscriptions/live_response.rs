@@ -235,14 +235,14 @@ impl LiveResponse {
 }
 
 impl ResponseState {
-    /// Returns the replaced response, which the caller drops without the lock.
+    /// The replaced response, which the caller drops without the lock.
     fn replace(&mut self, json: Bytes) -> Newest {
         self.number += 1;
         self.behind = self.subscribers.len();
         std::mem::replace(&mut self.newest, Newest::Response(json))
     }
 
-    /// Returns a large response once all subscribers have it. The caller drops it without the lock.
+    /// A large response once all subscribers have it. The caller drops it without the lock.
     fn drop_taken(&mut self) -> Option<Newest> {
         if let Newest::Response(json) = &self.newest
             && self.behind == 0

@@ -5,6 +5,7 @@
 //! limited and written as those of queries.
 
 pub(crate) mod changes;
+pub(crate) mod followed_place;
 pub(crate) mod live;
 mod live_response;
 pub(crate) mod target;

@@ -5,9 +5,7 @@
 //! value of an enum, any value as an input object, and integers past 32 bits. They also visit
 //! neither `__typename` nor the directives of variables.
 
-use async_graphql::parser::types::{
-    BaseType, Directive, ExecutableDocument, Field, Type, VariableDefinition,
-};
+use async_graphql::parser::types::{BaseType, ExecutableDocument, Field, Type, VariableDefinition};
 use async_graphql::{Name, Pos, Positioned, ServerError};
 use async_graphql_value::Value;
 
@@ -39,19 +37,27 @@ struct Literals<'d> {
 }
 
 impl<'d> Visitor<'d> for Literals<'d> {
-    fn field(&mut self, field: &'d Field, of: &'d str, arguments: Option<&'d ArgumentTypes>) {
-        if field.name.node == "__typename" {
-            self.typename(field, of);
-        } else if let Some(arguments) = arguments {
-            self.arguments(&field.arguments, arguments);
+    fn arguments(
+        &mut self,
+        given: &'d [(Positioned<Name>, Positioned<Value>)],
+        declared: &'d ArgumentTypes,
+    ) {
+        for (name, value) in given {
+            let Some(position) = declared.get(&name.node) else {
+                continue;
+            };
+            let mut path = vec![name.node.to_string()];
+            if let Some(problem) = self.problem(&value.node, &position.ty, &mut path) {
+                let path = path.join(".");
+                let message = format!("Invalid value for argument \"{path}\", {problem}");
+                self.report(message, name.pos);
+            }
         }
     }
 
-    fn directives(&mut self, directives: &'d [Positioned<Directive>]) {
-        for directive in directives {
-            if let Some(arguments) = self.types.directive(&directive.node.name.node) {
-                self.arguments(&directive.node.arguments, arguments);
-            }
+    fn undeclared(&mut self, field: &'d Field, of: &'d str) {
+        if field.name.node == "__typename" {
+            self.typename(field, of);
         }
     }
 }
@@ -102,24 +108,6 @@ impl Literals<'_> {
         }
     }
 
-    fn arguments(
-        &mut self,
-        given: &[(Positioned<Name>, Positioned<Value>)],
-        declared: &ArgumentTypes,
-    ) {
-        for (name, value) in given {
-            let Some(position) = declared.get(&name.node) else {
-                continue;
-            };
-            let mut path = vec![name.node.to_string()];
-            if let Some(problem) = self.problem(&value.node, &position.ty, &mut path) {
-                let path = path.join(".");
-                let message = format!("Invalid value for argument \"{path}\", {problem}");
-                self.report(message, name.pos);
-            }
-        }
-    }
-
     /// The problem of a value, at `path`; none if it has the type. The recursion is bounded by the
     /// limit on nested brackets.
     fn problem(&self, value: &Value, ty: &Type, path: &mut Vec<String>) -> Option<String> {
@@ -150,7 +138,7 @@ impl Literals<'_> {
                         _ => expected(),
                     };
                 }
-                if self.types.inputs().members(name).is_some() {
+                if self.types.input(name).is_some() {
                     return match value {
                         Value::Object(given) => self.members(given, name, path),
                         _ => expected(),
@@ -167,7 +155,7 @@ impl Literals<'_> {
         object: &str,
         path: &mut Vec<String>,
     ) -> Option<String> {
-        let declared = self.types.inputs().members(object)?;
+        let declared = self.types.input(object)?;
         for (name, value) in given {
             let Some(member) = declared.get(name.as_str()) else {
                 let name = abridged(name);
@@ -181,7 +169,7 @@ impl Literals<'_> {
         }
         let mut missing = declared
             .iter()
-            .filter(|(name, member)| !member.optional && !given.contains_key(name.as_str()));
+            .filter(|(name, member)| !member.is_optional() && !given.contains_key(name.as_str()));
         let (name, member) = missing.next()?;
         Some(format!(
             "field \"{name}\" of type \"{}\" is required but not provided",

@@ -6,17 +6,23 @@ use async_graphql::parser::types::{
     Directive, ExecutableDocument, Field, OperationDefinition, Selection, SelectionSet,
 };
 use async_graphql::{Name, Positioned};
+use async_graphql_value::Value;
 
 use crate::graphql::schema::types::{ArgumentTypes, Types};
 
 /// The callbacks of a walk.
 pub(crate) trait Visitor<'d> {
-    /// Visits a field of the type `of`. `arguments` has the declared arguments; it is none if the
-    /// type has no such field, and the walk then skips the selections below the field.
-    fn field(&mut self, field: &'d Field, of: &'d str, arguments: Option<&'d ArgumentTypes>);
+    /// Visits the arguments of a field or a directive, with those that it declares.
+    fn arguments(
+        &mut self,
+        _given: &'d [(Positioned<Name>, Positioned<Value>)],
+        _declared: &'d ArgumentTypes,
+    ) {
+    }
 
-    /// Visits the directives of one selection, operation or fragment.
-    fn directives(&mut self, _: &'d [Positioned<Directive>]) {}
+    /// Visits a field that the type `of` does not declare: `__typename`, or an unknown one. The walk
+    /// skips the selections below it.
+    fn undeclared(&mut self, _field: &'d Field, _of: &'d str) {}
 }
 
 /// A walk through operations. Each fragment is visited once for all of them.
@@ -38,22 +44,22 @@ impl<'d, V: Visitor<'d>> SelectionWalk<'d, V> {
     }
 
     pub(crate) fn operation(&mut self, operation: &'d OperationDefinition) {
-        self.visitor.directives(&operation.directives);
+        self.directives(&operation.directives);
         self.selections(&operation.selection_set.node, Types::root(operation.ty));
     }
 
     /// The recursion is bounded by the limit on the levels of the document.
     fn selections(&mut self, selections: &'d SelectionSet, of: &'d str) {
         for selection in &selections.items {
-            self.visitor.directives(selection.node.directives());
+            self.directives(selection.node.directives());
             match &selection.node {
                 Selection::Field(field) => {
                     let field = &field.node;
-                    let known = self.types.field(of, &field.name.node);
-                    self.visitor
-                        .field(field, of, known.map(|(arguments, _)| arguments));
-                    if let Some((_, below)) = known {
+                    if let Some((declared, below)) = self.types.field(of, &field.name.node) {
+                        self.visitor.arguments(&field.arguments, declared);
                         self.selections(&field.selection_set.node, below);
+                    } else {
+                        self.visitor.undeclared(field, of);
                     }
                 }
                 Selection::InlineFragment(inline) => {
@@ -68,13 +74,21 @@ impl<'d, V: Visitor<'d>> SelectionWalk<'d, V> {
         }
     }
 
+    fn directives(&mut self, directives: &'d [Positioned<Directive>]) {
+        for directive in directives {
+            if let Some(declared) = self.types.directive(&directive.node.name.node) {
+                self.visitor.arguments(&directive.node.arguments, declared);
+            }
+        }
+    }
+
     fn fragment(&mut self, name: &'d Name) {
         let Some(fragment) = self.document.fragments.get(name) else {
             return;
         };
         if self.visited.insert(name) {
             let fragment = &fragment.node;
-            self.visitor.directives(&fragment.directives);
+            self.directives(&fragment.directives);
             self.selections(
                 &fragment.selection_set.node,
                 &fragment.type_condition.node.on.node,

@@ -5,7 +5,7 @@ use async_graphql::ServerError;
 use async_graphql::parser::types::{ExecutableDocument, Field};
 
 use super::selection_walk::{SelectionWalk, Visitor};
-use crate::graphql::schema::types::{ArgumentTypes, Types};
+use crate::graphql::schema::types::Types;
 use crate::limits::{ERRORS_MAX, UNKNOWN_NAMES_BYTES_MAX};
 
 /// The errors for the unknown fields of a document, whose size must be bounded. Each fragment is
@@ -38,9 +38,9 @@ struct Unknown<'d> {
 }
 
 impl<'d> Visitor<'d> for Unknown<'d> {
-    fn field(&mut self, field: &'d Field, of: &'d str, arguments: Option<&'d ArgumentTypes>) {
+    fn undeclared(&mut self, field: &'d Field, of: &'d str) {
         let name = &field.name;
-        if arguments.is_some() || !self.types.lacks(of, &name.node) {
+        if !self.types.lacks(of, &name.node) {
             return;
         }
         self.name_bytes += name.node.len();

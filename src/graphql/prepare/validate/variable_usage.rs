@@ -3,9 +3,7 @@
 
 use std::collections::HashMap;
 
-use async_graphql::parser::types::{
-    BaseType, Directive, ExecutableDocument, Field, Type, VariableDefinition,
-};
+use async_graphql::parser::types::{BaseType, ExecutableDocument, Type, VariableDefinition};
 use async_graphql::{Name, Pos, Positioned, ServerError};
 use async_graphql_value::{ConstValue, Value};
 
@@ -41,47 +39,29 @@ struct Usages<'d> {
 }
 
 impl<'d> Visitor<'d> for Usages<'_> {
-    fn field(&mut self, field: &'d Field, _: &'d str, arguments: Option<&'d ArgumentTypes>) {
-        if let Some(arguments) = arguments {
-            self.arguments(&field.arguments, arguments);
-        }
-    }
-
-    fn directives(&mut self, directives: &'d [Positioned<Directive>]) {
-        let types = self.types;
-        for directive in directives {
-            if let Some(arguments) = types.directive(&directive.node.name.node) {
-                self.arguments(&directive.node.arguments, arguments);
+    fn arguments(
+        &mut self,
+        given: &'d [(Positioned<Name>, Positioned<Value>)],
+        declared: &'d ArgumentTypes,
+    ) {
+        for (name, value) in given {
+            if let Some(position) = declared.get(&name.node) {
+                self.value(&value.node, value.pos, position);
             }
         }
     }
 }
 
 impl Usages<'_> {
-    fn arguments(
-        &mut self,
-        given: &[(Positioned<Name>, Positioned<Value>)],
-        declared: &ArgumentTypes,
-    ) {
-        for (name, value) in given {
-            if let Some(position) = declared.get(&name.node) {
-                self.value(&value.node, value.pos, &position.ty, position.has_default);
-            }
-        }
-    }
-
     /// Inside the literal of a scalar, a variable may have any type.
-    fn value(&mut self, value: &Value, at: Pos, expected: &Type, has_default: bool) {
+    fn value(&mut self, value: &Value, at: Pos, position: &InputPosition) {
+        let expected = &position.ty;
         match (value, &expected.base) {
             (Value::Variable(name), _) => {
                 let Some(definition) = self.variables.get(name) else {
                     return;
                 };
-                let position = InputPosition {
-                    ty: expected.clone(),
-                    has_default,
-                };
-                if !is_allowed(definition, &position) && self.errors.len() < ERRORS_MAX {
+                if !is_allowed(definition, position) && self.errors.len() < ERRORS_MAX {
                     let found = &definition.var_type.node;
                     let message = format!(
                         "Variable \"${name}\" of type \"{found}\" used in position expecting type \
@@ -93,26 +73,34 @@ impl Usages<'_> {
                 }
             }
             (Value::List(elements), BaseType::List(element)) => {
+                let element = element_position(element);
                 for value in elements {
-                    self.value(value, at, element, false);
+                    self.value(value, at, &element);
                 }
             }
             (Value::Object(given), BaseType::Named(object)) => {
                 let types = self.types;
-                let Some(members) = types.inputs().members(object) else {
+                let Some(members) = types.input(object) else {
                     return;
                 };
                 for (name, value) in given {
-                    if let Some(member) = members.get(name.as_str()) {
-                        let has_default = member.optional && !member.ty.nullable;
-                        self.value(value, at, &member.ty, has_default);
+                    if let Some(member) = members.get(name) {
+                        self.value(value, at, member);
                     }
                 }
             }
             // A single value is coerced to a list.
-            (_, BaseType::List(element)) => self.value(value, at, element, false),
+            (_, BaseType::List(element)) => self.value(value, at, &element_position(element)),
             _ => {}
         }
+    }
+}
+
+/// The position of an element of a list.
+fn element_position(ty: &Type) -> InputPosition {
+    InputPosition {
+        ty: ty.clone(),
+        has_default: false,
     }
 }
 

@@ -46,7 +46,7 @@ impl JwtVerifier for RingVerifier {
 }
 
 impl Verifier<Vec<u8>> for RingVerifier {
-    fn verify(&self, message: &[u8], signed: &Vec<u8>) -> Result<(), SignatureError> {
+    fn verify(&self, message: &[u8], signed: &Vec<u8>) -> std::result::Result<(), SignatureError> {
         let verified = match (self.algorithm, self.key.kind()) {
             (Algorithm::RS256, DecodingKeyKind::RsaModulusExponent { n, e }) => rsa(
                 &signature::RSA_PKCS1_2048_8192_SHA256,
@@ -80,6 +80,6 @@ fn rsa(
     e: &[u8],
     message: &[u8],
     signed: &[u8],
-) -> Result<(), ring::error::Unspecified> {
+) -> std::result::Result<(), ring::error::Unspecified> {
     RsaPublicKeyComponents { n, e }.verify(parameters, message, signed)
 }

@@ -36,7 +36,7 @@ impl fmt::Debug for Metrics {
 }
 
 impl Metrics {
-    /// Returns all metrics as text.
+    /// All metrics as text.
     pub(crate) fn text(&self) -> String {
         let mut text = String::new();
         encode(&mut text, &self.0.registry).expect("writing to a string cannot fail");
@@ -56,7 +56,7 @@ impl Metrics {
             .inc();
         for (found, lookups) in [
             (report.parsed_before, &this.parsed),
-            (report.found_by_hash, &this.persisted),
+            (report.found_by_id, &this.persisted),
         ] {
             match found {
                 Some(true) => lookups.hit.inc(),

@@ -11,7 +11,7 @@ use crate::limits::{METRICS_OPERATIONS_MAX, OPERATION_NAME_CHARACTERS_MAX};
 pub(crate) struct Names(RwLock<HashSet<Arc<str>>>);
 
 impl Names {
-    /// Returns the name, or `other` once the limit is reached. Empty for an unnamed operation.
+    /// The name, or `other` once the limit is reached. Empty for an unnamed operation.
     pub(crate) fn bounded(&self, name: Option<&str>) -> Arc<str> {
         let name = abridged(name.unwrap_or_default());
         let known = self.0.read().unwrap_or_else(PoisonError::into_inner);

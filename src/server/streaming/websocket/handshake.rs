@@ -29,8 +29,8 @@ use crate::error::{Error, ErrorKind};
 use crate::graphql::GraphQl;
 use crate::limits::{Bounds, LINGER_SILENCE_MAX, WEBSOCKET_BUFFER_BYTES, WEBSOCKET_WRITTEN_BYTES};
 use crate::server::access::Access;
-use crate::server::access::admission::refused;
-use crate::server::access::cors::{Origin, may_connect};
+use crate::server::access::admission::refused as unauthenticated;
+use crate::server::access::cors::AllowedOrigins;
 use crate::server::observe::metrics::counters::Metrics;
 use crate::server::response::conditional::elements;
 use crate::server::response::json::{response, with};
@@ -46,7 +46,7 @@ const PROTOCOL: HeaderValue = HeaderValue::from_static("graphql-transport-ws");
 pub(crate) struct WebSockets<O> {
     pub(crate) source: O,
     pub(crate) access: Access,
-    pub(crate) origins: Arc<[Origin]>,
+    pub(crate) origins: AllowedOrigins,
     pub(crate) bounds: Bounds,
     pub(crate) pool: Pool,
     pub(crate) streams: OpenStreams,
@@ -80,7 +80,7 @@ impl<O: OperationSource> WebSockets<O> {
     async fn accepted(&self, mut request: Request) -> Result<Response, Response> {
         let accept = accept_key(request.headers()).map_err(|refused| *refused)?;
         let headers = request.headers();
-        if !may_connect(headers, &self.origins) {
+        if !self.origins.may_connect(headers) {
             let error = Error::new(
                 ErrorKind::Forbidden,
                 "pages of this origin may not connect: allow it with --cors-origin",
@@ -94,7 +94,7 @@ impl<O: OperationSource> WebSockets<O> {
         let by_header = !self.access.asks_for_token() || headers.contains_key(AUTHORIZATION);
         let caller = if by_header {
             let caller = self.access.caller(headers).await;
-            Some(caller.map_err(|error| refused(headers, &error))?)
+            Some(caller.map_err(|error| unauthenticated(headers, &error))?)
         } else {
             None
         };

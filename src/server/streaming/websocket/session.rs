@@ -278,10 +278,11 @@ impl<'s, S: Socket, O: OperationSource> WebSocketSession<'s, S, O> {
         request: RequestResult<Request>,
         share: Share,
     ) -> Result<(), Closing> {
-        let methods = match &self.options.caller {
+        let (methods, principal) = match &self.options.caller {
             Some(caller) if self.initialised => {
                 let caller = self.options.access.renewed(caller);
-                caller.map_err(|error| refused(&error))?.methods
+                let caller = caller.map_err(|error| refused(&error))?;
+                (caller.methods, caller.principal)
             }
             _ => {
                 let reason = "subscribe was sent before connection_init was acknowledged";
@@ -311,6 +312,10 @@ impl<'s, S: Socket, O: OperationSource> WebSocketSession<'s, S, O> {
             let _held = share;
             match request {
                 Ok(request) => {
+                    let request = Request {
+                        principal,
+                        ..request
+                    };
                     let transport = Transport::WebSocket;
                     source.start(request, methods, None, transport).await
                 }

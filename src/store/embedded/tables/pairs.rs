@@ -10,19 +10,26 @@ use super::overlays::OverlayWalk;
 use super::tombstones;
 pub(crate) use super::visible::Tables;
 use super::visible::{Visible, VisiblePart};
-use crate::limits::{STEPPED_OVER_AT_A_TIME, STEPS_PER_HIDDEN_RANGE};
+use crate::limits::{
+    READ_BYTES_PER_STEP, READ_STEPS_AT_A_TIME, STEPS_PER_HIDDEN_RANGE, STEPS_PER_RANGE,
+};
 use crate::store::read::{BatchStart, Filling};
 use crate::store::{Pairs, RangeRead, key_after};
 
-/// The steps of a portion of a read over what it does not return.
+/// The steps of a portion of a read.
 #[derive(Default)]
-pub(crate) struct SteppedOver(u64);
+pub(crate) struct PortionSteps {
+    /// Over what it does not return.
+    stepped_over: u64,
+    /// All, including those for what it returns.
+    all: u64,
+}
 
 /// How a portion of a range read ended.
 pub(crate) enum PortionEnd {
     /// The batch is complete. Whether the range may have more pairs.
     Done { more: bool },
-    /// It stepped over as much as one portion may. The rest of the range begins at this key, or ends
+    /// It took as many steps as one portion may. The rest of the range begins at this key, or ends
     /// there if the read descends.
     Paused(Vec<u8>),
 }
@@ -35,24 +42,53 @@ enum Stop {
 
 type PortionFlow = Result<ControlFlow<Stop>, StorageError>;
 
-impl SteppedOver {
-    /// The steps so far.
-    pub(crate) fn steps(&self) -> u64 {
-        self.0
+impl PortionSteps {
+    /// The steps over what the read does not return.
+    pub(crate) fn stepped_over(&self) -> u64 {
+        self.stepped_over
+    }
+
+    /// The steps for what the read returns.
+    pub(crate) fn returned(&self) -> u64 {
+        self.all - self.stepped_over
     }
 
     /// Whether the portion has to end.
+    #[inline]
     pub(crate) fn is_over(&self) -> bool {
-        self.0 >= STEPPED_OVER_AT_A_TIME
+        self.all >= READ_STEPS_AT_A_TIME
     }
 
-    /// Counts `steps`. The rest begins or ends at the key of `rest` if the portion has to end.
-    fn step(&mut self, steps: u64, rest: impl FnOnce() -> Vec<u8>) -> ControlFlow<Stop> {
-        self.0 += steps;
+    /// Counts the search for the beginning of a range.
+    pub(super) fn begin_range(&mut self) {
+        self.all += STEPS_PER_RANGE;
+    }
+
+    /// Counts a pair that the read returns. Returns whether the portion has to end.
+    #[inline]
+    pub(super) fn pair(&mut self, key: &[u8], value: &[u8]) -> bool {
+        self.all += 1 + ((key.len() + value.len()) / READ_BYTES_PER_STEP) as u64;
+        self.is_over()
+    }
+
+    /// Counts `steps` over what the read does not return. The rest begins or ends at the key of `rest`
+    /// if the portion has to end.
+    fn step_over(&mut self, steps: u64, rest: impl FnOnce() -> Vec<u8>) -> ControlFlow<Stop> {
+        self.stepped_over += steps;
+        self.all += steps;
         if self.is_over() {
             return ControlFlow::Break(Stop::Paused(rest()));
         }
         ControlFlow::Continue(())
+    }
+}
+
+/// The key at which the rest of a range begins after `key`, or ends if the read descends.
+pub(super) fn rest_after(key: &[u8], reverse: bool) -> Vec<u8> {
+    if reverse {
+        key.to_vec()
+    } else {
+        key_after(key)
     }
 }
 
@@ -78,11 +114,12 @@ pub(crate) fn append_range(
     range: RangeRead<'_>,
     start: BatchStart,
     pairs: &mut Pairs,
-    stepped: &mut SteppedOver,
+    steps: &mut PortionSteps,
 ) -> Result<PortionEnd, StorageError> {
     if range.is_empty() {
         return Ok(PortionEnd::Done { more: false });
     }
+    steps.begin_range();
     let mut filling = Filling::new(pairs, start, &range);
     let changes = tables
         .overlays
@@ -92,7 +129,7 @@ pub(crate) fn append_range(
         reverse: range.reverse,
         changes: changes.filter(|changes| changes.peek().is_some()),
         filling: &mut filling,
-        stepped,
+        steps,
     };
     let filled = if tables.hide(range.begin, range.end) {
         fill.visible(Visible::new(tables, &range))?
@@ -115,7 +152,7 @@ struct Fill<'f, 'p, 'o, T> {
     /// The changes in the range. `None` if there are none.
     changes: Option<OverlayWalk<'o>>,
     filling: &'f mut Filling<'p>,
-    stepped: &'f mut SteppedOver,
+    steps: &'f mut PortionSteps,
 }
 
 impl<T: ReadableTable<Bytes, Bytes>> Fill<'_, '_, '_, T> {
@@ -137,10 +174,10 @@ impl<T: ReadableTable<Bytes, Bytes>> Fill<'_, '_, '_, T> {
     fn skip(&mut self, position: Vec<u8>) -> ControlFlow<Stop> {
         if let Some(changes) = &mut self.changes {
             while let Some(change) = changes.next_within(&position) {
-                append_change(self.filling, self.stepped, change, self.reverse)?;
+                append_change(self.filling, self.steps, change, self.reverse)?;
             }
         }
-        self.stepped.step(STEPS_PER_HIDDEN_RANGE, || position)
+        self.steps.step_over(STEPS_PER_HIDDEN_RANGE, || position)
     }
 
     /// Appends the pairs from `begin` to before `end`, and the changes up to the last of them.
@@ -156,14 +193,17 @@ impl<T: ReadableTable<Bytes, Bytes>> Fill<'_, '_, '_, T> {
             if let Some(changes) = &mut self.changes {
                 while let Some(change) = changes.next_until(key) {
                     changed = change.0 == key;
-                    let flow = append_change(self.filling, self.stepped, change, self.reverse);
+                    let flow = append_change(self.filling, self.steps, change, self.reverse);
                     if flow.is_break() {
                         return Ok(flow);
                     }
                 }
             }
-            if !changed && self.filling.push(key, value.value()) {
-                return Ok(ControlFlow::Break(Stop::Full));
+            if !changed {
+                let flow = append(self.filling, self.steps, (key, value.value()), self.reverse);
+                if flow.is_break() {
+                    return Ok(flow);
+                }
             }
         }
     }
@@ -173,7 +213,7 @@ impl<T: ReadableTable<Bytes, Bytes>> Fill<'_, '_, '_, T> {
         filled?;
         if let Some(changes) = &mut self.changes {
             for change in changes {
-                append_change(self.filling, self.stepped, change, self.reverse)?;
+                append_change(self.filling, self.steps, change, self.reverse)?;
             }
         }
         ControlFlow::Continue(())
@@ -183,21 +223,31 @@ impl<T: ReadableTable<Bytes, Bytes>> Fill<'_, '_, '_, T> {
 /// Appends a changed pair, or steps over a cleared one.
 fn append_change(
     filling: &mut Filling<'_>,
-    stepped: &mut SteppedOver,
+    steps: &mut PortionSteps,
     (key, value): KeyChange<'_>,
     reverse: bool,
 ) -> ControlFlow<Stop> {
     match value {
-        Some(value) if filling.push(key, value) => ControlFlow::Break(Stop::Full),
-        Some(_) => ControlFlow::Continue(()),
-        None => stepped.step(1, || {
-            if reverse {
-                key.to_vec()
-            } else {
-                key_after(key)
-            }
-        }),
+        Some(value) => append(filling, steps, (key, value), reverse),
+        None => steps.step_over(1, || rest_after(key, reverse)),
     }
+}
+
+/// Appends a pair.
+#[inline]
+fn append(
+    filling: &mut Filling<'_>,
+    steps: &mut PortionSteps,
+    (key, value): (&[u8], &[u8]),
+    reverse: bool,
+) -> ControlFlow<Stop> {
+    if filling.push(key, value) {
+        return ControlFlow::Break(Stop::Full);
+    }
+    if steps.pair(key, value) {
+        return ControlFlow::Break(Stop::Paused(rest_after(key, reverse)));
+    }
+    ControlFlow::Continue(())
 }
 
 /// The next pair in a direction.
@@ -229,7 +279,7 @@ pub(crate) fn keys(
             range,
             start,
             &mut pairs,
-            &mut SteppedOver::default(),
+            &mut PortionSteps::default(),
         )?;
         keys.extend(pairs.iter().map(|(key, _)| key.to_vec()));
         begin = match (portion, keys.last()) {

@@ -1,17 +1,17 @@
 //! Reads in portions, between which other tasks run.
 //!
-//! A batch may have to step over any number of cleared keys and hidden ranges. A portion ends after
-//! [`STEPPED_OVER_AT_A_TIME`](crate::limits::STEPPED_OVER_AT_A_TIME) of these steps, which are charged
-//! to the budget of the read. The next portion continues there, in the same batch.
+//! A batch may have many pairs, and may have to step over any number of cleared keys and hidden ranges. A
+//! portion ends after [`READ_STEPS_AT_A_TIME`](crate::limits::READ_STEPS_AT_A_TIME) steps. Those over
+//! what it does not return are charged to the budget of the read. The next portion continues there, in
+//! the same batch.
 
 use redb::{ReadableTable, StorageError};
 
 use super::Bytes;
-use super::pairs::{PortionEnd, SteppedOver, Tables, append_range};
+use super::pairs::{PortionEnd, PortionSteps, Tables, append_range};
 use super::table_walk::TableWalk;
-use crate::budget::{pause, turn};
+use crate::budget::{count_steps, pause, turn};
 use crate::error::{Error, Result};
-use crate::limits::RANGES_AT_A_TIME;
 use crate::store::read::BatchStart;
 use crate::store::{Batch, MultiRange, Pairs, RangeRead};
 
@@ -19,7 +19,7 @@ use crate::store::{Batch, MultiRange, Pairs, RangeRead};
 pub(crate) struct BatchPortion<'r> {
     range: RangeRead<'r>,
     pairs: Pairs,
-    stepped: SteppedOver,
+    steps: PortionSteps,
 }
 
 impl BatchPortion<'_> {
@@ -29,13 +29,7 @@ impl BatchPortion<'_> {
         tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
     ) -> Result<PortionEnd, StorageError> {
         let start = BatchStart::default();
-        append_range(
-            tables,
-            self.range,
-            start,
-            &mut self.pairs,
-            &mut self.stepped,
-        )
+        append_range(tables, self.range, start, &mut self.pairs, &mut self.steps)
     }
 }
 
@@ -55,10 +49,11 @@ pub(crate) async fn range(
         let mut portion = BatchPortion {
             range: rest_of(range, rest.as_deref()),
             pairs,
-            stepped: SteppedOver::default(),
+            steps: PortionSteps::default(),
         };
         let end = read(&mut portion)?;
-        range.spend(portion.stepped.steps())?;
+        count_steps(portion.steps.returned());
+        range.spend(portion.steps.stepped_over())?;
         pairs = portion.pairs;
         match end {
             PortionEnd::Done { more } => return Ok(Batch { pairs, more }),
@@ -80,12 +75,10 @@ fn rest_of<'r>(range: RangeRead<'r>, rest: Option<&'r [u8]>) -> RangeRead<'r> {
 /// A round of ranges that is being read.
 pub(crate) struct RoundPortion<'r> {
     ranges: &'r [RangeRead<'r>],
-    /// The ranges before this one are read now.
-    until: usize,
     round: MultiRange,
     /// The batch that is begun, and the key at which the rest of its range begins or ends.
     rest: Option<(BatchStart, Vec<u8>)>,
-    stepped: SteppedOver,
+    steps: PortionSteps,
 }
 
 impl RoundPortion<'_> {
@@ -97,7 +90,7 @@ impl RoundPortion<'_> {
         fault: impl Fn(StorageError) -> Error,
     ) {
         let mut walk = TableWalk::new(tables);
-        while let Some(range) = self.ranges[..self.until].get(self.round.batches.len()) {
+        while let Some(range) = self.ranges.get(self.round.batches.len()) {
             let (start, rest) = match self.rest.take() {
                 Some((start, rest)) => (start, Some(rest)),
                 None => (BatchStart::of(&self.round.pairs), None),
@@ -105,7 +98,7 @@ impl RoundPortion<'_> {
             let pairs = &mut self.round.pairs;
             let end = refuse(range).and_then(|()| {
                 let range = rest_of(*range, rest.as_deref());
-                let read = walk.range(range, start, pairs, &mut self.stepped);
+                let read = walk.range(range, start, pairs, &mut self.steps);
                 read.map_err(&fault)
             });
             match end {
@@ -113,7 +106,7 @@ impl RoundPortion<'_> {
                 Ok(PortionEnd::Paused(at)) => self.rest = Some((start, at)),
                 Err(error) => self.round.finish(start.pairs, Err(error)),
             }
-            if self.stepped.is_over() {
+            if self.steps.is_over() {
                 return;
             }
         }
@@ -121,10 +114,11 @@ impl RoundPortion<'_> {
 
     /// Charges what the last portion stepped over.
     fn charge(&mut self) -> Result<()> {
-        let steps = std::mem::take(&mut self.stepped).steps();
+        let steps = std::mem::take(&mut self.steps);
+        count_steps(steps.returned());
         self.ranges
             .first()
-            .map_or(Ok(()), |range| range.spend(steps))
+            .map_or(Ok(()), |range| range.spend(steps.stepped_over()))
     }
 
     /// Fails the ranges that are not read completely.
@@ -146,18 +140,16 @@ pub(crate) async fn ranges(
 ) -> MultiRange {
     let mut portion = RoundPortion {
         ranges,
-        until: 0,
         round: MultiRange::of(ranges.len()),
         rest: None,
-        stepped: SteppedOver::default(),
+        steps: PortionSteps::default(),
     };
     turn().await;
+    let mut is_first = true;
     while portion.round.batches.len() < ranges.len() {
-        if portion.until > 0 {
+        if !std::mem::take(&mut is_first) {
             pause().await;
         }
-        let done = portion.round.batches.len();
-        portion.until = ranges.len().min(done + RANGES_AT_A_TIME);
         if let Err(error) = read(&mut portion).and_then(|()| portion.charge()) {
             portion.fail(&error);
         }

@@ -3,7 +3,7 @@
 use redb::{ReadableTable, StorageError};
 
 use super::Bytes;
-use super::pairs::{PortionEnd, SteppedOver, Tables, append_range};
+use super::pairs::{PortionEnd, PortionSteps, Tables, append_range, rest_after};
 use crate::limits::PAIRS_WALKED_MAX;
 use crate::store::read::{BatchStart, Filling};
 use crate::store::{Pairs, RangeRead};
@@ -40,7 +40,7 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> TableWalk<'t, T> {
         range: RangeRead<'_>,
         start: BatchStart,
         pairs: &mut Pairs,
-        stepped: &mut SteppedOver,
+        steps: &mut PortionSteps,
     ) -> Result<PortionEnd, StorageError> {
         let tables = self.tables;
         let changed = || {
@@ -50,10 +50,9 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> TableWalk<'t, T> {
             })
         };
         let read = if range.reverse || tables.hide(range.begin, range.end) || changed() {
-            append_range(self.tables, range, start, pairs, stepped)
+            append_range(self.tables, range, start, pairs, steps)
         } else {
-            let more = self.read(range, start, pairs);
-            more.map(|more| PortionEnd::Done { more })
+            self.read(range, start, pairs, steps)
         };
         if read.is_err() {
             self.at = None;
@@ -66,10 +65,12 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> TableWalk<'t, T> {
         range: RangeRead<'_>,
         start: BatchStart,
         pairs: &mut Pairs,
-    ) -> Result<bool, StorageError> {
+        steps: &mut PortionSteps,
+    ) -> Result<PortionEnd, StorageError> {
         if range.is_empty() {
-            return Ok(false);
+            return Ok(PortionEnd::Done { more: false });
         }
+        steps.begin_range();
         let near = match &mut self.at {
             Some(at) => at.walk_to(range.begin)?,
             None => false,
@@ -86,11 +87,15 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> TableWalk<'t, T> {
             && key.value() < range.end
         {
             if filling.push(key.value(), value.value()) {
-                return Ok(filling.more());
+                let more = filling.more();
+                return Ok(PortionEnd::Done { more });
+            }
+            if steps.pair(key.value(), value.value()) {
+                return Ok(PortionEnd::Paused(rest_after(key.value(), false)));
             }
             at.pass()?;
         }
-        Ok(false)
+        Ok(PortionEnd::Done { more: false })
     }
 }
 

@@ -13,7 +13,7 @@ use super::view::{Base, View};
 use super::writes::{Clearing, WriteKind, WriteList, WriteTables};
 use crate::budget::Budget;
 use crate::error::ErrorKind;
-use crate::limits::{Bounds, STEPPED_OVER_AT_A_TIME, STEPS_PER_HIDDEN_RANGE};
+use crate::limits::{Bounds, READ_STEPS_AT_A_TIME, STEPS_PER_HIDDEN_RANGE};
 use crate::store::{Batch, RangeRead, key_after};
 
 const KEYS: usize = 400;
@@ -187,7 +187,7 @@ async fn cleared_keys_that_are_stepped_over_are_charged_and_end_a_read_without_s
         assert_eq!(steps(&view, reverse).await, (count as u64, 1));
     }
     let bounds = Bounds {
-        steps: STEPPED_OVER_AT_A_TIME,
+        steps: READ_STEPS_AT_A_TIME,
         ..Bounds::DEFAULT
     };
     let budget = Budget::of_test(&bounds);

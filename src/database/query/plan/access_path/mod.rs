@@ -25,7 +25,7 @@
 //! If a path selects several values (`[*]`), an entry shows only one of them. Two conjuncts on such
 //! a path may be satisfied by different values, so an access path uses only one of them.
 //!
-//! For a query with an order, [`QueryPlan::track`] finds an index whose entries are in that order
+//! For a query with an order, [`QueryPlan::ordered_scan`] finds an index whose entries are in that order
 //! (`ordered_scan`).
 
 use std::cmp::Reverse;
@@ -45,14 +45,14 @@ use crate::key::IndexValue;
 use crate::limits::SPANS_MAX;
 
 impl EntrySource<'_> {
-    /// Returns the names of the indexes, joined with ` | `.
+    /// The names of the indexes, joined with ` | `.
     pub(crate) fn name(&self) -> String {
         let mut names = Vec::new();
         self.names(&mut names);
         names.join(" | ")
     }
 
-    /// Returns whether one of the indexes is partial.
+    /// Whether one of the indexes is partial.
     pub(crate) fn is_partial(&self) -> bool {
         match self {
             Self::Index { index, .. } => index.filter.is_some(),
@@ -60,7 +60,7 @@ impl EntrySource<'_> {
         }
     }
 
-    /// Returns the places of the columns, if the entries are of one index and hold the values of
+    /// The places of the columns, if the entries are of one index and hold the values of
     /// documents.
     pub(crate) fn columns(&self) -> Vec<Place> {
         match self {
@@ -137,7 +137,7 @@ pub(crate) struct QueryPlan<'i> {
     pub(crate) usable: Vec<UsableIndex<'i>>,
     /// The access paths, best first. No path uses a subset of the conjuncts that a better path
     /// uses. Empty if every document has to be examined.
-    pub(crate) ways: Vec<AccessPath<'i>>,
+    pub(crate) access_paths: Vec<AccessPath<'i>>,
 }
 
 impl<'i> QueryPlan<'i> {
@@ -164,23 +164,26 @@ impl<'i> QueryPlan<'i> {
         let of_index = usable
             .iter()
             .filter_map(|usable| span_of(&conjuncts, usable, steps));
-        let mut ways: Vec<AccessPath<'i>> = of_index.collect();
-        ways.extend(unions(&conjuncts, indexes, &given, steps));
-        ways.sort_by_cached_key(|way| Reverse(way.worth()));
+        let mut access_paths: Vec<AccessPath<'i>> = of_index.collect();
+        access_paths.extend(unions(&conjuncts, indexes, &given, steps));
+        access_paths.sort_by_cached_key(|access_path| Reverse(access_path.worth()));
         let mut best: Vec<AccessPath<'i>> = Vec::new();
-        for way in ways {
-            if !best.iter().any(|better| way.used.is_subset(&better.used)) {
-                best.push(way);
+        for access_path in access_paths {
+            if !best
+                .iter()
+                .any(|better| access_path.used.is_subset(&better.used))
+            {
+                best.push(access_path);
             }
         }
         Self {
             conjuncts,
             usable,
-            ways: best,
+            access_paths: best,
         }
     }
 
-    /// Returns the filter that remains for documents for which the conjuncts `covers` hold.
+    /// The filter that remains for documents for which the conjuncts `covers` hold.
     pub(crate) fn residual<'c>(
         &self,
         covers: impl IntoIterator<Item = &'c BTreeSet<usize>>,
@@ -191,14 +194,16 @@ impl<'i> QueryPlan<'i> {
         Filter::All(open.map(|(_, filter)| filter.clone()).collect())
     }
 
-    /// Returns whether the best access path uses equality and so yields few documents.
+    /// Whether the best access path uses equality and so yields few documents.
     pub(crate) fn is_equality(&self) -> bool {
-        self.ways.first().is_some_and(|way| way.equal > 0)
+        self.access_paths
+            .first()
+            .is_some_and(|access_path| access_path.equal > 0)
     }
 }
 
 impl<'i> UsableIndex<'i> {
-    /// Returns none if documents that pass all of `given` may be missing in the index. `conjuncts`
+    /// None if documents that pass all of `given` may be missing in the index. `conjuncts`
     /// are those of the plan, which are among `given`.
     fn new(
         index: &'i Index,
@@ -223,7 +228,7 @@ impl<'i> UsableIndex<'i> {
 }
 
 impl AccessPath<'_> {
-    /// Returns a ranking. Equality yields fewer documents than a range. Exact paths avoid reading
+    /// A ranking. Equality yields fewer documents than a range. Exact paths avoid reading
     /// documents.
     fn worth(&self) -> (bool, usize, usize, bool, Reverse<usize>) {
         let exact = self.covers.len() == self.used.len();
@@ -239,7 +244,7 @@ impl AccessPath<'_> {
 }
 
 impl EntrySource<'_> {
-    /// Returns whether the ids in each span ascend.
+    /// Whether the ids in each span ascend.
     pub(crate) fn is_sorted(&self) -> bool {
         match self {
             Self::Index { sorted, .. } => *sorted,
@@ -247,7 +252,7 @@ impl EntrySource<'_> {
         }
     }
 
-    /// Returns the number of spans of entries.
+    /// The number of spans of entries.
     pub(crate) fn spans(&self) -> usize {
         match self {
             Self::Index { spans, .. } => spans.len(),
@@ -256,7 +261,7 @@ impl EntrySource<'_> {
     }
 }
 
-/// Returns the conditions on one path of an index, each with the number of its conjunct.
+/// The conditions on one path of an index, each with the number of its conjunct.
 pub(crate) fn conditions_on<'f>(
     conjuncts: &'f [Filter],
     steps: &[SimpleStep],
@@ -269,7 +274,7 @@ pub(crate) fn conditions_on<'f>(
     conditions.collect()
 }
 
-/// Returns the bounds of one column, and the numbers of the conjuncts that they use.
+/// The bounds of one column, and the numbers of the conjuncts that they use.
 ///
 /// If the path selects at most one value, all conditions apply to that value. If it selects
 /// several, each condition may be satisfied by a different value, and an entry shows only one. Only
@@ -301,7 +306,7 @@ pub(crate) fn column(
     })
 }
 
-/// Returns the name of a member that a conjunct requires, and the number of the conjunct. The name
+/// The name of a member that a conjunct requires, and the number of the conjunct. The name
 /// alone is exact if the conjunct asks only whether the member exists.
 fn name(conjuncts: &[Filter], path: &IndexPath) -> Option<(ColumnBounds, Vec<usize>)> {
     let place = &path.place.0[..];
@@ -321,14 +326,14 @@ fn name(conjuncts: &[Filter], path: &IndexPath) -> Option<(ColumnBounds, Vec<usi
     Some((ColumnBounds::Points { values, exact }, vec![at]))
 }
 
-/// Returns the access path of an index. None if no conjunct restricts its first column.
+/// The access path of an index. None if no conjunct restricts its first column.
 pub(crate) fn span_of<'i>(
     conjuncts: &[Filter],
     usable: &UsableIndex<'i>,
     steps: &Steps<'_>,
 ) -> Option<AccessPath<'i>> {
     let index = usable.index;
-    let mut way = AccessPath {
+    let mut access_path = AccessPath {
         access: EntrySource::Union(Vec::new()),
         used: BTreeSet::new(),
         covers: BTreeSet::new(),
@@ -351,38 +356,38 @@ pub(crate) fn span_of<'i>(
                     values.map(move |value| [prefix, value.bytes()].concat())
                 });
                 prefixes = longer.collect();
-                way.equal += 1;
+                access_path.equal += 1;
             }
             ColumnBounds::Range { begin, end, .. } => range = Some((begin, end)),
         }
-        way.used.extend(&numbers);
+        access_path.used.extend(&numbers);
         if exact {
-            way.covers.extend(&numbers);
+            access_path.covers.extend(&numbers);
         }
         if range.is_some() {
             break;
         }
     }
-    if way.used.is_empty() {
+    if access_path.used.is_empty() {
         return None;
     }
-    way.used.extend(&usable.proves);
-    way.covers.extend(&usable.proves);
-    let sorted = way.equal == index.on.len();
+    access_path.used.extend(&usable.proves);
+    access_path.covers.extend(&usable.proves);
+    let sorted = access_path.equal == index.on.len();
     let (begin, end) = range.unwrap_or((Vec::new(), vec![0xFF]));
     let span = |prefix: Vec<u8>| Span {
         begin: [&prefix[..], &begin].concat(),
         end: [&prefix[..], &end].concat(),
     };
-    way.access = EntrySource::Index {
+    access_path.access = EntrySource::Index {
         index,
         spans: prefixes.into_iter().map(span).collect(),
         sorted,
     };
-    Some(way)
+    Some(access_path)
 }
 
-/// Returns the access paths of the disjunctions in which every alternative has one.
+/// The access paths of the disjunctions in which every alternative has one.
 fn unions<'i>(
     conjuncts: &[Filter],
     indexes: &'i [Index],
@@ -390,11 +395,11 @@ fn unions<'i>(
     steps: &Steps<'_>,
 ) -> Vec<AccessPath<'i>> {
     let conjuncts = conjuncts.iter().enumerate();
-    let ways = conjuncts.filter_map(|(at, filter)| match filter {
+    let access_paths = conjuncts.filter_map(|(at, filter)| match filter {
         Filter::Any(parts) => union((at, parts), indexes, given, steps),
         _ => None,
     });
-    ways.collect()
+    access_paths.collect()
 }
 
 fn union<'i>(
@@ -408,7 +413,7 @@ fn union<'i>(
     let mut accesses = Vec::with_capacity(parts.len());
     for part in parts {
         let plan = QueryPlan::within(part, indexes, given, steps);
-        let best = plan.ways.into_iter().next()?;
+        let best = plan.access_paths.into_iter().next()?;
         exact &= best.covers.len() == plan.conjuncts.len();
         equal = equal.min(best.equal);
         accesses.push(best.access);

@@ -100,14 +100,14 @@ fn described(access: &EntrySource<'_>) -> String {
 
 /// Describes each access path: its indexes, its number of spans, and the number of residual
 /// conjuncts.
-fn ways(filter: &Filter, on: &[&[&str]]) -> Vec<String> {
+fn access_paths(filter: &Filter, on: &[&[&str]]) -> Vec<String> {
     let indexes = indexes(on);
     let plan = planned(filter, &indexes);
-    let way = |way: &AccessPath<'_>| {
-        let left = plan.conjuncts.len() - way.covers.len();
-        format!("{}, {left} left", described(&way.access))
+    let access_path = |access_path: &AccessPath<'_>| {
+        let left = plan.conjuncts.len() - access_path.covers.len();
+        format!("{}, {left} left", described(&access_path.access))
     };
-    plan.ways.iter().map(way).collect()
+    plan.access_paths.iter().map(access_path).collect()
 }
 
 #[test]
@@ -329,7 +329,7 @@ fn what_a_filter_asks_of_the_first_columns_makes_a_way() {
         ),
     ];
     for (filter, on, expected) in cases {
-        assert_eq!(ways(&filter, on), expected, "{filter:?} by {on:?}");
+        assert_eq!(access_paths(&filter, on), expected, "{filter:?} by {on:?}");
     }
 }
 
@@ -374,10 +374,10 @@ fn check_span(test: &str, values: &[&str], indexes: &[Index]) {
         panic!("no condition");
     };
     let plan = planned(&filter, indexes);
-    let [way] = &plan.ways[..] else {
+    let [access_path] = &plan.access_paths[..] else {
         panic!("{test}: {plan:?}");
     };
-    let EntrySource::Index { spans, .. } = &way.access else {
+    let EntrySource::Index { spans, .. } = &access_path.access else {
         panic!("{test}: {plan:?}");
     };
     for text in values {
@@ -432,10 +432,15 @@ fn partial_indexes_are_used_if_the_query_implies_their_filter() {
         ),
     ] {
         let plan = planned(&filter, &indexes);
-        let ways = plan.ways.iter().map(|way| {
-            let left = plan.conjuncts.len() - way.covers.len();
-            format!("{}, {left} left", described(&way.access))
+        let access_paths = plan.access_paths.iter().map(|access_path| {
+            let left = plan.conjuncts.len() - access_path.covers.len();
+            format!("{}, {left} left", described(&access_path.access))
         });
-        assert_eq!(ways.collect::<Vec<_>>(), expected, "{}", filter.to_json());
+        assert_eq!(
+            access_paths.collect::<Vec<_>>(),
+            expected,
+            "{}",
+            filter.to_json()
+        );
     }
 }

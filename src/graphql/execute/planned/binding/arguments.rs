@@ -10,16 +10,12 @@ use async_graphql::indexmap::IndexMap;
 use async_graphql::{Name, Value};
 use async_graphql_value::Value as Input;
 
-use super::bound::ChildrenRequest;
 use crate::document::path::Path;
-use crate::error::{Error, Result};
-use crate::graphql::arguments::aggregate_request::AggregateRequest;
-use crate::graphql::arguments::documents_request::DocumentsRequest;
+use crate::error::Result;
+use crate::graphql::arguments::page_arguments::FieldRequest;
 use crate::graphql::prepare::condition::{FieldCondition, Flag};
 use crate::graphql::prepare::plan::{Field, Paths, PlannedField, Selection, Where};
-use crate::graphql::scalars::scalar_types::{
-    JsonPath, SegmentScalar, check_listed_paths, parsed, path_of,
-};
+use crate::graphql::scalars::scalar_types::{JsonPath, check_listed_paths, parsed, path_of};
 use crate::graphql::variables::coerced::Coerced;
 
 /// Reads arguments with these variables.
@@ -142,52 +138,15 @@ impl<'p> PlanArguments<'p> {
         )
     }
 
-    /// The request of a field `documents`.
+    /// The request of a field with these arguments.
     ///
     /// # Errors
     /// `BAD_USER_INPUT`: an argument does not have its type.
-    pub(crate) fn documents(self, arguments: &[(Name, Input)]) -> Result<DocumentsRequest> {
-        let mut request = DocumentsRequest::default();
-        for (name, argument) in self.given(arguments) {
-            request.set(name, argument)?;
-        }
-        Ok(request)
-    }
-
-    /// The request of a field `aggregate`.
-    ///
-    /// # Errors
-    /// `BAD_USER_INPUT`: an argument does not have its type.
-    pub(crate) fn aggregate(self, arguments: &[(Name, Input)]) -> Result<AggregateRequest> {
-        let mut request = AggregateRequest::default();
-        for (name, argument) in self.given(arguments) {
-            request.set(name, argument)?;
-        }
-        Ok(request)
-    }
-
-    /// The request of a field `children`.
-    ///
-    /// # Errors
-    /// `BAD_USER_INPUT`: an argument does not have its type.
-    pub(crate) fn children(self, arguments: &[(Name, Input)]) -> Result<ChildrenRequest> {
-        let mut request = ChildrenRequest::default();
-        for (name, argument) in self.given(arguments) {
-            let argument = Some(argument);
-            let segment = |argument| {
-                let given: Option<SegmentScalar> = parsed(argument)?;
-                Ok::<_, Error>(given.map(|SegmentScalar(segment)| segment))
-            };
-            let (page, within) = (&mut request.page, &mut request.within);
-            match name {
-                "first" => page.first = parsed(argument)?,
-                "after" => page.after = parsed(argument)?,
-                "last" => page.last = parsed(argument)?,
-                "before" => page.before = parsed(argument)?,
-                "prefix" => within.prefix = parsed(argument)?,
-                "from" => within.from = segment(argument)?,
-                "to" => within.to = segment(argument)?,
-                _ => {}
+    pub(crate) fn request<T: FieldRequest>(self, arguments: &[(Name, Input)]) -> Result<T> {
+        let mut request = T::default();
+        for (name, argument) in arguments {
+            if let Some(argument) = self.value(argument) {
+                request.set(name, argument)?;
             }
         }
         Ok(request)
@@ -203,15 +162,6 @@ impl<'p> PlanArguments<'p> {
         }
         let JsonPath(text) = parsed(self.value(argument))?;
         Ok(Cow::Owned(text))
-    }
-
-    /// The arguments that are given, with their values.
-    fn given<'a>(
-        self,
-        arguments: &'a [(Name, Input)],
-    ) -> impl Iterator<Item = (&'a str, Value)> + use<'a, 'p> {
-        let given = arguments.iter();
-        given.filter_map(move |(name, argument)| Some((name.as_str(), self.value(argument)?)))
     }
 
     /// The value of an argument. None if it is a variable without a value.

@@ -62,6 +62,8 @@ pub(crate) struct SelectedResult<'p> {
     pub(crate) given: Given<'p>,
     /// What is selected from it.
     pub(crate) below: &'p Selection,
+    /// The number of fields that are selected from it.
+    pub(crate) fields: usize,
     /// Whether this operation has written the document, so that its version is that of the commit.
     pub(crate) is_written: bool,
 }
@@ -86,7 +88,6 @@ impl<'p> Binder<'p> {
     fn new(variables: &'p Coerced, request_budget: &'p RequestBudget) -> Self {
         Self {
             arguments: PlanArguments(variables),
-            variables,
             request_budget,
             places: 0,
             listed: 0,
@@ -115,7 +116,6 @@ impl<'p> Binder<'p> {
 
 pub(crate) struct Binder<'p> {
     pub(crate) arguments: PlanArguments<'p>,
-    pub(crate) variables: &'p Coerced,
     pub(crate) request_budget: &'p RequestBudget,
     documents: Vec<Cow<'p, DocumentKey>>,
     pub(crate) scopes: Vec<Scope<'p>>,
@@ -220,7 +220,6 @@ impl<'p> Binder<'p> {
         let document = here.document;
         let position = self.position();
         let step = match field {
-            Field::Typename(name) => ResponseStep::Text(name.as_bytes()),
             Field::DocumentId => ResponseStep::DocumentId(document),
             Field::SubdocumentId => ResponseStep::SubdocumentId {
                 document,
@@ -317,7 +316,7 @@ impl<'p> Binder<'p> {
         self.members(selection, member)
     }
 
-    /// Binds the members of an object, and its end. The error of a member is that of its arguments,
+    /// Binds the members of an object with `member`, which does not get `__typename`, and its end. The error of a member is that of its arguments,
     /// and becomes a step.
     ///
     /// # Errors
@@ -331,12 +330,16 @@ impl<'p> Binder<'p> {
         for selected in &selection.0 {
             if self.arguments.is_there(selected) {
                 self.text(&selected.name[usize::from(first)..]);
+                first = false;
+                if let Field::Typename(name) = &selected.field {
+                    self.text(name.as_bytes());
+                    continue;
+                }
                 let around = self.enter(PositionKind::Field(selected));
                 if let Err(error) = member(self, &selected.field) {
                     self.fail(error, selected.nullable)?;
                 }
                 self.position = around;
-                first = false;
             }
         }
         self.text(b"}");

@@ -8,7 +8,7 @@ use crate::database::DocumentKey;
 use crate::document::path::Path;
 use crate::error::Result;
 use crate::graphql::context::request_budget::mismatch;
-use crate::graphql::execute::planned::given::{Given, Outcome, logged};
+use crate::graphql::execute::planned::given::{Given, Outcome};
 use crate::graphql::prepare::plan::{Field, Selection};
 
 impl<'p> Binder<'p> {
@@ -25,12 +25,8 @@ impl<'p> Binder<'p> {
                 Ok(())
             }
             Given::Outcome(Outcome::Taken(_)) => {
-                let taken = self.list(ROOT, LookupOf::Given, below);
-                self.found(taken.0);
-                self.elements(taken, |binder| {
-                    binder.object(below, |binder, field| {
-                        binder.field_of_given(given, taken.1, field)
-                    })
+                self.objects(ROOT, LookupOf::Given, below, |binder, scope, field| {
+                    binder.field_of_given(given, scope, field)
                 })
             }
             Given::Outcome(
@@ -56,13 +52,7 @@ impl<'p> Binder<'p> {
     fn field_of_given(&mut self, given: Given<'p>, scope: usize, field: &'p Field) -> Result<()> {
         match field {
             Field::Updates(below) => {
-                let updates = self.list(scope, LookupOf::Updates, below);
-                self.found(updates.0);
-                self.elements(updates, |binder| {
-                    binder.object(below, |binder, field| {
-                        binder.field_of_element(updates.1, field)
-                    })
-                })
+                self.objects(scope, LookupOf::Updates, below, Self::field_of_element)
             }
             Field::Patch => {
                 let position = self.position();
@@ -96,7 +86,7 @@ fn document_now(given: Given<'_>) -> Result<Option<Cow<'_, DocumentKey>>> {
         // Whole documents are taken.
         Given::Outcome(Outcome::Taken(_)) => Ok(None),
         Given::Change(change) => {
-            let change = logged(change);
+            let change = change.logged();
             let id = change.id.clone();
             let document = id.map(|id| DocumentKey::new(&*change.collection, id));
             document

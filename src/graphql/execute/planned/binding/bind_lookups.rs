@@ -49,7 +49,7 @@ impl<'p> Binder<'p> {
         let of = LookupOf::Children {
             of: above.value(),
             arguments,
-            request: self.arguments.children(arguments)?,
+            request: self.arguments.request(arguments)?,
         };
         self.scopes[above.scope].needs_pairs = true;
         let (page, scope) = self.list(above.scope, of, selection);
@@ -115,7 +115,6 @@ impl<'p> Binder<'p> {
         field: &'p Field,
     ) -> Result<()> {
         match field {
-            Field::Typename(name) => self.text(name.as_bytes()),
             Field::OfPage(field) => self.steps.push(ResponseStep::OfPage(page.0, *field)),
             Field::AboutPage(below) => {
                 return self.object(below, |binder, field| {
@@ -139,14 +138,13 @@ impl<'p> Binder<'p> {
 
     fn field_of_edge(&mut self, node: &Here<'p>, field: &'p Field) -> Result<()> {
         match field {
-            Field::Typename(name) => self.text(name.as_bytes()),
-            Field::Cursor => self.steps.push(ResponseStep::Cursor(node.scope)),
-            Field::Node(below) => {
-                return self.object(below, |binder, field| binder.member(node, field));
+            Field::Cursor => {
+                self.steps.push(ResponseStep::Cursor(node.scope));
+                Ok(())
             }
-            _ => return Err(mismatch()),
+            Field::Node(below) => self.object(below, |binder, field| binder.member(node, field)),
+            _ => Err(mismatch()),
         }
-        Ok(())
     }
 
     /// The part that an element of `scope` is, below a place.
@@ -227,7 +225,6 @@ impl<'p> Binder<'p> {
 
     fn field_of_aggregation(&mut self, groups: (usize, usize), field: &'p Field) -> Result<()> {
         match field {
-            Field::Typename(name) => self.text(name.as_bytes()),
             Field::OfPage(field) => self.steps.push(ResponseStep::OfPage(groups.0, *field)),
             Field::AboutPage(below) => {
                 return self.object(below, |binder, field| {
@@ -276,32 +273,44 @@ impl<'p> Binder<'p> {
 
     /// Binds the list of collections.
     pub(crate) fn collections(&mut self, selection: &'p Selection) -> Result<()> {
-        let list = self.list(ROOT, LookupOf::Collections, selection);
-        self.found(list.0);
-        self.elements(list, |binder| {
-            binder.object(selection, |binder, field| match field {
-                Field::Indexes(below) => binder.indexes(list.1, below),
-                field => binder.field_of_element(list.1, field),
-            })
-        })
+        self.objects(
+            ROOT,
+            LookupOf::Collections,
+            selection,
+            |binder, scope, field| {
+                let Field::Indexes(below) = field else {
+                    return binder.field_of_element(scope, field);
+                };
+                binder.objects(
+                    scope,
+                    LookupOf::Indexes(scope),
+                    below,
+                    Self::field_of_element,
+                )
+            },
+        )
     }
 
-    fn indexes(&mut self, collections: usize, selection: &'p Selection) -> Result<()> {
-        let list = self.list(collections, LookupOf::Indexes(collections), selection);
+    /// Binds a list of objects with `member`, which gets the scope of the elements.
+    pub(crate) fn objects(
+        &mut self,
+        scope: usize,
+        of: LookupOf<'p>,
+        selection: &'p Selection,
+        mut member: impl FnMut(&mut Self, usize, &'p Field) -> Result<()>,
+    ) -> Result<()> {
+        let list = self.list(scope, of, selection);
         self.found(list.0);
         self.elements(list, |binder| {
-            binder.object(selection, |binder, field| {
-                binder.field_of_element(list.1, field)
-            })
+            binder.object(selection, |binder, field| member(binder, list.1, field))
         })
     }
 
     pub(crate) fn field_of_element(&mut self, scope: usize, field: &'p Field) -> Result<()> {
-        match field {
-            Field::Typename(name) => self.text(name.as_bytes()),
-            Field::OfElement(field) => self.steps.push(ResponseStep::OfElement(scope, *field)),
-            _ => return Err(mismatch()),
-        }
+        let Field::OfElement(field) = field else {
+            return Err(mismatch());
+        };
+        self.steps.push(ResponseStep::OfElement(scope, *field));
         Ok(())
     }
 

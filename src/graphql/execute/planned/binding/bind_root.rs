@@ -16,7 +16,7 @@ use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::prepare::plan::{Field, NodeSelection, Selection};
 use crate::graphql::scalars::node_id::NodeId;
 use crate::graphql::scalars::scalar_types::parsed;
-use crate::graphql::schema::entities::{EntityKeys, Representation};
+use crate::graphql::schema::entities::EntityKeys;
 
 impl<'p> Binder<'p> {
     pub(crate) fn root(&mut self, selection: &'p Selection) -> Result<()> {
@@ -26,7 +26,6 @@ impl<'p> Binder<'p> {
 
     fn root_field(&mut self, field: &'p Field) -> Result<()> {
         match field {
-            Field::Typename(name) => self.text(name.as_bytes()),
             Field::Introspection(number) => {
                 let json = self.introspected.get(*number).ok_or_else(mismatch)?;
                 self.text(json);
@@ -39,7 +38,7 @@ impl<'p> Binder<'p> {
             } => {
                 let collection = match collection {
                     None => Cow::Borrowed(DEFAULT_COLLECTION),
-                    Some(Input::Variable(name)) if !self.variables.values.contains_key(name) => {
+                    Some(Input::Variable(name)) if !self.arguments.0.values.contains_key(name) => {
                         Cow::Borrowed(DEFAULT_COLLECTION)
                     }
                     Some(collection) => self.arguments.string(collection)?,
@@ -70,11 +69,10 @@ impl<'p> Binder<'p> {
             }
             Field::Service(below) => {
                 return self.object(below, |binder, field| {
-                    match field {
-                        Field::Typename(name) => binder.text(name.as_bytes()),
-                        Field::Sdl => binder.steps.push(ResponseStep::Sdl),
-                        _ => return Err(mismatch()),
+                    if !matches!(field, Field::Sdl) {
+                        return Err(mismatch());
                     }
+                    binder.steps.push(ResponseStep::Sdl);
                     Ok(())
                 });
             }
@@ -99,7 +97,7 @@ impl<'p> Binder<'p> {
     fn represented(&mut self, representations: &'p Input, below: &'p Selection) -> Result<()> {
         let fields = self.arguments.fields(below).max(1);
         let read = match representations {
-            Input::Variable(name) => self.variables.entities(name),
+            Input::Variable(name) => self.arguments.0.entities(name),
             _ => None,
         };
         if let Some(entities) = read {
@@ -112,7 +110,7 @@ impl<'p> Binder<'p> {
         let representations = listed(self.arguments.value(representations));
         self.count_entities(representations.len(), fields)?;
         self.elements_of(representations.into_iter(), |binder, representation| {
-            let document = EntityKeys::of(Representation(representation)).document()?;
+            let document = EntityKeys::of(representation).document()?;
             binder.document_at(Cow::Owned(document), Cow::Borrowed(Path::root()), below)
         })
     }

@@ -6,12 +6,12 @@ use std::borrow::Cow;
 use async_graphql::Name;
 use async_graphql_value::Value as Input;
 
-use crate::database::{BorrowedRequest, ChildBounds, DocumentKey, Extent, ReadRequest};
+use crate::database::{BorrowedRequest, DocumentKey, Extent, ReadRequest};
 use crate::document::jsonpath::Query;
 use crate::document::path::Path;
 use crate::error::Error;
 use crate::graphql::arguments::aggregate_request::AggregatedValues;
-use crate::graphql::arguments::page_arguments::AskedPage;
+use crate::graphql::arguments::children_request::ChildrenRequest;
 use crate::graphql::execute::planned::binding::field_reads::FieldReads;
 use crate::graphql::prepare::plan::{ElementField, PageField, PlannedField, ValuesField};
 
@@ -135,13 +135,6 @@ impl LookupOf<'_> {
     }
 }
 
-/// The arguments of a field `children`.
-#[derive(Clone, Default)]
-pub(crate) struct ChildrenRequest {
-    pub(crate) page: AskedPage,
-    pub(crate) within: ChildBounds,
-}
-
 /// A value that lookups are below.
 #[derive(Clone, PartialEq)]
 pub(crate) struct ValueAt<'p> {
@@ -218,6 +211,35 @@ impl Bound<'_> {
     pub(crate) fn reads(&self) -> bool {
         let mut lookups = self.lookups.iter();
         !self.scopes[ROOT].reads.0.is_empty() || lookups.any(|lookup| lookup.of.reads())
+    }
+
+    /// The position of the first field that needs a read.
+    pub(crate) fn position_of(&self, read: ReadAt) -> usize {
+        let of_step = |step: &ResponseStep<'_>| match step {
+            ResponseStep::Open { read, position, .. }
+            | ResponseStep::Value { read, position }
+            | ResponseStep::Remainder { read, position, .. }
+            | ResponseStep::Version { read, position }
+            | ResponseStep::Kind { read, position } => Some((*position, *read)),
+            _ => None,
+        };
+        let mut needs = self.steps.iter().filter_map(|step| match step {
+            ResponseStep::Picked {
+                scope,
+                reads,
+                position,
+                ..
+            } => (*scope == read.scope && reads.contains(&read.read)).then_some(*position),
+            step => {
+                of_step(step).and_then(|(position, needed)| (needed == read).then_some(position))
+            }
+        });
+        let mut lookups = self.lookups.iter();
+        let of_lookup = lookups.find(|lookup| lookup.scope == read.scope);
+        let position = needs.next();
+        position
+            .or_else(|| of_lookup.map(|lookup| lookup.position))
+            .unwrap_or_default()
     }
 
     /// All reads that are known before anything is found, in the order of their numbers.

@@ -5,9 +5,11 @@ use std::sync::Arc;
 use crate::database::{Answer, Child, ChildrenPage, DocumentKey, Value};
 use crate::document::path::Place;
 use crate::error::Result;
-use crate::graphql::arguments::page_arguments::{PageBounds, decode_cursor, digest, encode_cursor};
+use crate::graphql::arguments::children_request::{
+    ChildrenRequest, decode_cursor, digest, encode_cursor,
+};
+use crate::graphql::arguments::page_arguments::PageBounds;
 use crate::graphql::context::request_budget::mismatch;
-use crate::graphql::execute::planned::binding::bound::ChildrenRequest;
 
 /// A page of children, and whether there are more after and before it.
 pub(crate) struct FoundChildren {
@@ -16,8 +18,8 @@ pub(crate) struct FoundChildren {
     pub(crate) has_previous_page: bool,
     /// Binds cursors to the place and the bounds.
     digest: u64,
-    /// The numbers of the children of which only the beginning was read.
-    begun: Vec<usize>,
+    /// The numbers of the children that were not read as a whole.
+    partial: Vec<usize>,
     /// The answers to the reads of these children, in their order.
     answers: Vec<Result<Answer>>,
 }
@@ -59,9 +61,9 @@ impl AskedChildren {
 
     /// The page with these children, and whether there are `more`.
     pub(crate) fn found(&self, page: Arc<[Child]>, more: bool) -> FoundChildren {
-        let begun = page.iter().enumerate();
-        let begun = begun.filter(|(_, child)| !child.part.is_whole());
-        let begun = begun.map(|(number, _)| number).collect();
+        let children = page.iter().enumerate();
+        let partial = children.filter(|(_, child)| !child.part.is_whole());
+        let partial = partial.map(|(number, _)| number).collect();
         let began = self.page.from.is_some();
         let (has_next_page, has_previous_page) = if self.page.backward {
             (began, more)
@@ -73,27 +75,27 @@ impl AskedChildren {
             has_next_page,
             has_previous_page,
             digest: self.digest,
-            begun,
+            partial,
             answers: Vec::new(),
         }
     }
 }
 
 impl FoundChildren {
-    /// The values of the children of which only the beginning was read.
-    pub(crate) fn begun(&self) -> impl ExactSizeIterator<Item = &Value> {
-        self.begun.iter().map(|child| &self.page[*child].part)
+    /// The values of the children that were not read as a whole.
+    pub(crate) fn partial(&self) -> impl ExactSizeIterator<Item = &Value> {
+        self.partial.iter().map(|child| &self.page[*child].part)
     }
 
-    /// Sets the answers to the reads of [`Self::begun`], in their order.
+    /// Sets the answers to the reads of [`Self::partial`], in their order.
     pub(crate) fn answer(&mut self, answers: Vec<Result<Answer>>) {
         self.answers = answers;
     }
 
-    /// The answers to the reads of a child of which only the beginning was read.
+    /// The answers to the reads of a child that was not read as a whole.
     pub(crate) fn answers(&self, child: usize, reads: usize) -> Result<&[Result<Answer>]> {
-        let begun = self.begun.binary_search(&child);
-        let first = begun.map_err(|_| mismatch())? * reads;
+        let number = self.partial.binary_search(&child);
+        let first = number.map_err(|_| mismatch())? * reads;
         let answers = self.answers.get(first..first + reads);
         answers.ok_or_else(mismatch)
     }

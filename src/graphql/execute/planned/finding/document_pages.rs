@@ -7,20 +7,21 @@ use futures::future::try_join_all;
 use super::finder::Finder;
 use crate::database::{BorrowedRequest, DocumentKey, ReadRequest, Value};
 use crate::error::{Error, Result};
-use crate::graphql::arguments::documents_request::{FoundDocuments, PagePlan};
-use crate::graphql::arguments::page_arguments::PageBoundaries;
+use crate::graphql::arguments::documents_request::{DocumentsRequest, FoundDocuments, PageQuery};
 use crate::graphql::context::request_budget::RequestBudget;
+use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::bound::{Bound, LookupOf, ROOT, Scope, request};
 use crate::graphql::execute::planned::finding::entry_reads::{EntryReads, EntryTexts};
+use crate::graphql::execute::planned::permit::plan_permit::without_advice;
 use crate::limits::HELD_PER_READ;
 
 /// The documents of a page, and what answers the reads of its elements.
 pub(crate) struct FoundPage {
-    found: FoundDocuments,
+    pub(crate) found: FoundDocuments,
     pub(crate) documents: Vec<Arc<DocumentKey>>,
     pub(crate) answers: ElementAnswers,
-    pub(crate) boundaries: PageBoundaries,
-    pub(crate) plan: PagePlan,
+    /// Whether no document was read, neither to find the page nor for its selection.
+    pub(crate) covered: bool,
 }
 
 /// What answers the reads of the elements of a page.
@@ -34,41 +35,25 @@ pub(crate) enum ElementAnswers {
 }
 
 impl FoundPage {
-    /// Whether the documents are consecutive in the catalog.
-    pub(crate) fn is_in_a_row(&self) -> bool {
-        self.found.in_a_row
-    }
-
-    /// The number of documents on all pages, if it is known.
-    pub(crate) fn total_count(&self) -> Option<i32> {
-        self.found.total_count
-    }
-
-    /// The cursor of an element.
-    pub(crate) fn cursor(&self, element: usize) -> Option<String> {
-        let row = self.found.rows.get(element)?;
-        Some(self.found.cursor(row))
-    }
-
     /// Counts what the elements of the page take.
     pub(crate) fn new(
         found: FoundDocuments,
         list: &Scope<'_>,
         request_budget: &RequestBudget,
     ) -> Result<Self> {
-        let rows = found.rows.len();
+        let rows = found.page.rows.len();
         let places = list.reads.0.iter().map(places).sum::<usize>();
         let fields = list.fields.max(1);
         request_budget.fields(rows.saturating_mul(fields))?;
         request_budget.places(rows.saturating_mul(places))?;
         let documents = found.documents().map(|document| document.map(Arc::new));
         let documents: Vec<Arc<DocumentKey>> = documents.collect::<Result<_>>()?;
-        let of_entries = EntryReads::new(&list.reads.0, &found.columns);
+        let of_entries = EntryReads::new(&list.reads.0, &found.page.columns);
         let of_entries = of_entries.and_then(|entries| {
             Some(if list.needs_pairs {
-                ElementAnswers::Values(entries.values(&documents, &found.rows)?)
+                ElementAnswers::Values(entries.values(&documents, &found.page.rows)?)
             } else {
-                ElementAnswers::Entries(entries.texts(&found.rows)?)
+                ElementAnswers::Entries(entries.texts(&found.page.rows)?)
             })
         });
         let is_read = !list.reads.0.is_empty() && of_entries.is_none() && rows > 0;
@@ -81,8 +66,7 @@ impl FoundPage {
         })?;
         Ok(Self {
             documents,
-            boundaries: found.boundaries(),
-            plan: found.plan(is_read),
+            covered: found.page.examined == 0 && !is_read,
             answers,
             found,
         })
@@ -103,6 +87,13 @@ impl FoundPage {
     }
 }
 
+/// A page that is to be found.
+enum PageToFind<'f> {
+    Request(DocumentsRequest),
+    /// The query that the rules allow.
+    Permitted(&'f PageQuery),
+}
+
 /// The pages of documents of a plan, by the numbers of their lookups. None for other lookups.
 pub(crate) struct FoundPages(Vec<Option<FoundPage>>);
 
@@ -111,27 +102,44 @@ impl FoundPages {
     ///
     /// # Errors
     /// The position of the field that failed, and its error, as
-    /// [`DocumentsRequest::search`](crate::graphql::arguments::documents_request::DocumentsRequest::search).
+    /// [`PageQuery::search`](crate::graphql::arguments::documents_request::PageQuery::search).
     pub(crate) async fn find(finder: &Finder<'_>) -> Result<Self, (usize, Error)> {
         let bound = finder.bound;
         // All arguments are read before the first search, so that no search is abandoned.
-        let requests = bound.lookups.iter().map(|lookup| match &lookup.of {
-            LookupOf::Documents(arguments) => {
-                let request = finder.arguments.documents(arguments);
-                request.map(Some).map_err(|error| (lookup.position, error))
-            }
-            _ => Ok(None),
+        let requests = bound.lookups.iter().enumerate().map(|(number, lookup)| {
+            let LookupOf::Documents(arguments) = &lookup.of else {
+                return Ok(None);
+            };
+            let asked = match finder.permit {
+                Some(permit) => permit.page(number).map(PageToFind::Permitted),
+                None => {
+                    let request = finder.arguments.request(arguments);
+                    let request = request.map_err(|error| (lookup.position, error))?;
+                    Some(PageToFind::Request(request))
+                }
+            };
+            let asked = asked.ok_or_else(|| (lookup.position, mismatch()))?;
+            Ok(Some(asked))
         });
-        let requests = requests.collect::<Result<Vec<_>, _>>()?;
-        let searches = bound.lookups.iter().zip(requests).map(|(lookup, request)| {
+        let requests = requests.collect::<Result<Vec<_>, (usize, Error)>>()?;
+        let searches = bound.lookups.iter().zip(requests).map(|(lookup, asked)| {
             Box::pin(async move {
-                let Some(request) = request else {
+                let Some(asked) = asked else {
                     return Ok(None);
                 };
                 let request_budget = finder.request_budget;
                 let found = async {
                     let read = finder.read()?;
-                    let found = request.search(read, request_budget, lookup.total).await?;
+                    let found = match asked {
+                        PageToFind::Permitted(query) => {
+                            let found = query.search(read, request_budget).await;
+                            found.map_err(without_advice)?
+                        }
+                        PageToFind::Request(request) => {
+                            let query = request.query(request_budget, lookup.total).await?;
+                            query.search(read, request_budget).await?
+                        }
+                    };
                     FoundPage::new(found, finder.elements(lookup)?, request_budget)
                 };
                 let found = found.await;
@@ -172,7 +180,7 @@ impl FoundPages {
     pub(crate) fn is_in_a_row(&self, bound: &Bound<'_>) -> bool {
         let mut pages = self.0.iter().flatten();
         bound.scopes[ROOT].reads.0.is_empty()
-            && pages.next().is_some_and(FoundPage::is_in_a_row)
+            && pages.next().is_some_and(|page| page.found.in_a_row)
             && pages.next().is_none()
     }
 }

@@ -45,8 +45,8 @@ enum ReadSource<'a> {
         part: Cow<'a, Value>,
         reads: &'a BoundReads<'a>,
     },
-    /// A child of which only the beginning was read, and the answers to the reads below it.
-    Begun {
+    /// The answers to the reads below a child that was not read as a whole.
+    Answers {
         place: &'a Place,
         answers: &'a [Result<Answer>],
     },
@@ -107,7 +107,7 @@ impl<'a> Element<'a> {
                     let part = Cow::Borrowed(part);
                     ReadSource::Whole { part, reads }
                 } else {
-                    ReadSource::Begun {
+                    ReadSource::Answers {
                         place: &part.place,
                         answers: found.answers(element, reads.0.len())?,
                     }
@@ -133,7 +133,7 @@ impl<'a> Element<'a> {
     /// begin at the root of a document.
     pub(crate) fn base(&self) -> Option<&Place> {
         match &self.source {
-            ReadSource::Begun { place, .. } => Some(place),
+            ReadSource::Answers { place, .. } => Some(place),
             ReadSource::Whole { part, .. } => Some(&part.place),
             _ => None,
         }
@@ -178,59 +178,56 @@ impl<'a> Element<'a> {
         }
     }
 
+    /// The value that a read found, of all sources but the reads of the request. None if nothing is
+    /// stored there.
+    fn found(&self, read: usize) -> Result<Option<Cow<'_, Value>>> {
+        match &self.source {
+            ReadSource::Values { values, first } => {
+                let value = values.get(first + read).ok_or_else(mismatch)?;
+                Ok(value.as_ref().map(Cow::Borrowed))
+            }
+            ReadSource::Answers { answers, .. } => match answer_in(answers, read)? {
+                Answer::Value(value) => Ok(value.as_ref().map(Cow::Borrowed)),
+                Answer::Remainder(_) | Answer::Version(_) => Err(mismatch()),
+            },
+            ReadSource::Whole { part, reads } => match reads.0.get(read) {
+                Some(ReadRequest::Value(_, path, _)) if path.tokens().is_empty() => {
+                    Ok(Some(Cow::Borrowed(&**part)))
+                }
+                Some(ReadRequest::Value(_, path, _)) => Ok(part.at(path).map(Cow::Owned)),
+                _ => Err(mismatch()),
+            },
+            ReadSource::Loaded { .. } | ReadSource::Entries { .. } | ReadSource::Found => {
+                Err(mismatch())
+            }
+        }
+    }
+
     /// The value that a read found. None if nothing is stored there.
     pub(crate) fn part(&self, read: usize, document: &Arc<DocumentKey>) -> Result<Option<Value>> {
         match &self.source {
             ReadSource::Loaded { loaded, first } => loaded.part(first + read, document),
-            ReadSource::Entries { .. } | ReadSource::Found => Err(mismatch()),
-            ReadSource::Values { values, first } => {
-                Ok(values.get(first + read).ok_or_else(mismatch)?.clone())
-            }
-            ReadSource::Begun { answers, .. } => Ok(value_in(answers, read)?.cloned()),
-            ReadSource::Whole { part, reads } => {
-                Ok(part_at(part, reads, read)?.map(Cow::into_owned))
-            }
+            _ => Ok(self.found(read)?.map(Cow::into_owned)),
         }
     }
 
     /// The kind of the value that a read found; none if nothing is stored there.
     pub(crate) fn kind(&self, read: usize) -> Result<Option<Kind>> {
-        Ok(match &self.source {
+        match &self.source {
             ReadSource::Loaded { loaded, first } => {
                 let slice = loaded.slice(first + read)?;
-                slice.map(|slice| slice.kind()).transpose()?
+                slice.map(|slice| slice.kind()).transpose()
             }
-            ReadSource::Entries { .. } | ReadSource::Found => return Err(mismatch()),
-            ReadSource::Values { values, first } => {
-                let value = values.get(first + read).ok_or_else(mismatch)?.as_ref();
-                value.map(Value::kind).transpose()?
-            }
-            ReadSource::Begun { answers, .. } => {
-                value_in(answers, read)?.map(Value::kind).transpose()?
-            }
-            ReadSource::Whole { part, reads } => {
-                let part = part_at(part, reads, read)?;
-                part.map(|part| part.kind()).transpose()?
-            }
-        })
+            _ => self.found(read)?.map(|value| value.kind()).transpose(),
+        }
     }
 
     /// The place that a read found. None if nothing is stored there.
     pub(crate) fn place(&self, read: usize) -> Result<Option<Place>> {
-        Ok(match &self.source {
-            ReadSource::Loaded { loaded, first } => loaded.place(first + read)?,
-            ReadSource::Entries { .. } | ReadSource::Found => return Err(mismatch()),
-            ReadSource::Values { values, first } => {
-                let value = values.get(first + read).ok_or_else(mismatch)?.as_ref();
-                value.map(|value| value.place.clone())
-            }
-            ReadSource::Begun { answers, .. } => {
-                value_in(answers, read)?.map(|value| value.place.clone())
-            }
-            ReadSource::Whole { part, reads } => {
-                part_at(part, reads, read)?.map(|part| part.place.clone())
-            }
-        })
+        match &self.source {
+            ReadSource::Loaded { loaded, first } => loaded.place(first + read),
+            _ => Ok(self.found(read)?.map(|value| value.place.clone())),
+        }
     }
 
     /// Writes the version that was read as a JSON string, or null.
@@ -267,20 +264,9 @@ impl<'a> Element<'a> {
                 out.extend_from_slice(texts.get(first + read).ok_or_else(mismatch)?);
                 return Ok(());
             }
-            ReadSource::Values { values, first } => {
-                if let Some(value) = values.get(first + read).ok_or_else(mismatch)? {
+            _ => {
+                if let Some(value) = self.found(read)? {
                     return value.slice().write_json(out, written).await;
-                }
-            }
-            ReadSource::Found => return Err(mismatch()),
-            ReadSource::Begun { answers, .. } => {
-                if let Some(part) = value_in(answers, read)? {
-                    return part.slice().write_json(out, written).await;
-                }
-            }
-            ReadSource::Whole { part, reads } => {
-                if let Some(part) = part_at(part, reads, read)? {
-                    return part.slice().write_json(out, written).await;
                 }
             }
         }
@@ -297,41 +283,31 @@ impl<'a> Element<'a> {
         request_budget: &RequestBudget,
     ) -> Result<()> {
         let mut values = Vec::new();
-        let (parts, above) = match &self.source {
+        let mut parts = Vec::with_capacity(reads.len());
+        match &self.source {
             ReadSource::Loaded { loaded, first } => {
-                let mut parts = Vec::with_capacity(reads.len());
                 for read in reads.iter().map(|read| first + read) {
                     if let Some(value) = loaded.slice(read)? {
                         let place = loaded.place(read)?.ok_or_else(mismatch)?;
                         parts.push(PickedPart { place, value });
                     }
                 }
-                (parts, above)
             }
-            ReadSource::Entries { .. } | ReadSource::Found => return Err(mismatch()),
-            ReadSource::Values { values, first } => {
-                let mut parts = Vec::with_capacity(reads.len());
-                for read in reads.iter().map(|read| first + read) {
-                    let value = values.get(read).ok_or_else(mismatch)?;
-                    parts.extend(value.as_ref().map(Value::picked));
-                }
-                (parts, above)
-            }
-            ReadSource::Begun { place, answers } => {
-                let mut parts = Vec::with_capacity(reads.len());
+            ReadSource::Whole { .. } => {
                 for read in reads {
-                    parts.extend(value_in(answers, *read)?.map(Value::picked));
+                    values.extend(self.found(*read)?);
                 }
-                (parts, place.0.len() + above)
+                parts.extend(values.iter().map(|value| value.picked()));
             }
-            ReadSource::Whole { part, reads: bound } => {
+            _ => {
                 for read in reads {
-                    values.extend(part_at(part, bound, *read)?);
+                    if let Some(Cow::Borrowed(value)) = self.found(*read)? {
+                        parts.push(value.picked());
+                    }
                 }
-                let parts = values.iter().map(|value| value.picked());
-                (parts.collect(), part.place.0.len() + above)
             }
-        };
+        }
+        let above = above + self.base().map_or(0, |base| base.0.len());
         if parts.is_empty() {
             out.extend_from_slice(NULL);
             return Ok(());
@@ -349,7 +325,7 @@ impl<'a> Element<'a> {
     ) -> Result<()> {
         let remainder = match &self.source {
             ReadSource::Loaded { loaded, first } => loaded.remainder(first + read)?,
-            ReadSource::Begun { answers, .. } => match answer_in(answers, read)? {
+            ReadSource::Answers { answers, .. } => match answer_in(answers, read)? {
                 Answer::Remainder(remainder) => remainder.clone(),
                 _ => return Err(mismatch()),
             },
@@ -357,9 +333,7 @@ impl<'a> Element<'a> {
                 Some(ReadRequest::Remainder(_, path, omitted)) => remainder(part, path, omitted),
                 _ => return Err(mismatch()),
             },
-            ReadSource::Entries { .. } | ReadSource::Values { .. } | ReadSource::Found => {
-                return Err(mismatch());
-            }
+            _ => return Err(mismatch()),
         };
         let Some(remainder) = remainder else {
             out.extend_from_slice(NULL);
@@ -375,33 +349,11 @@ fn answer_in(answers: &[Result<Answer>], read: usize) -> Result<&Answer> {
     answer.as_ref().map_err(Clone::clone)
 }
 
-fn value_in(answers: &[Result<Answer>], read: usize) -> Result<Option<&Value>> {
-    match answer_in(answers, read)? {
-        Answer::Value(value) => Ok(value.as_ref()),
-        Answer::Remainder(_) | Answer::Version(_) => Err(mismatch()),
-    }
-}
-
 /// The value at a path below a whole value, without parts. The paths of the parts begin at the whole
 /// value, too.
-pub(crate) fn remainder(whole: &Value, path: &Path, omitted: &[Path]) -> Option<Remainder> {
+fn remainder(whole: &Value, path: &Path, omitted: &[Path]) -> Option<Remainder> {
     let part = whole.at(path)?;
     let omitted = omitted.iter().filter_map(|omitted| omitted.below(path));
     let omitted: Vec<Path> = omitted.collect();
     part.without(&omitted)
-}
-
-/// What a read finds in a whole value.
-fn part_at<'v>(
-    part: &'v Value,
-    reads: &BoundReads<'_>,
-    read: usize,
-) -> Result<Option<Cow<'v, Value>>> {
-    match reads.0.get(read) {
-        Some(ReadRequest::Value(_, path, _)) if path.tokens().is_empty() => {
-            Ok(Some(Cow::Borrowed(part)))
-        }
-        Some(ReadRequest::Value(_, path, _)) => Ok(part.at(path).map(Cow::Owned)),
-        _ => Err(mismatch()),
-    }
 }

@@ -11,6 +11,8 @@ use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::arguments::PlanArguments;
 use crate::graphql::execute::planned::binding::bound::{Bound, Lookup, Scope};
 use crate::graphql::execute::planned::given::Given;
+use crate::graphql::execute::planned::permit::hidden_documents::HiddenDocuments;
+use crate::graphql::execute::planned::permit::plan_permit::Permit;
 use crate::graphql::variables::coerced::Coerced;
 use crate::store::Read;
 
@@ -23,6 +25,9 @@ pub(crate) struct Finder<'a> {
     pub(crate) request_budget: &'a RequestBudget,
     /// What the selection is of, if not of the root of a query.
     pub(crate) given: Option<Given<'a>>,
+    /// What the rules allow. None if there are no rules.
+    pub(crate) permit: Option<&'a Permit<'a>>,
+    pub(crate) hidden: &'a HiddenDocuments,
     /// The documents that are bound, as what is found shares them. Empty until it does.
     documents: Vec<OnceLock<Arc<DocumentKey>>>,
 }
@@ -41,6 +46,7 @@ impl<'a> Finder<'a> {
         read: Option<&Arc<dyn Read>>,
         request_budget: &'a Arc<RequestBudget>,
         given: Option<Given<'a>>,
+        permit: (Option<&'a Permit<'a>>, &'a HiddenDocuments),
     ) -> Self {
         Self {
             bound,
@@ -51,6 +57,8 @@ impl<'a> Finder<'a> {
             }),
             request_budget,
             given,
+            permit: permit.0,
+            hidden: permit.1,
             documents: bound.documents.iter().map(|_| OnceLock::new()).collect(),
         }
     }

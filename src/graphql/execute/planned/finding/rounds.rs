@@ -6,7 +6,9 @@ use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
+use async_graphql::Name;
 use async_graphql::dataloader::Loader;
+use async_graphql_value::Value as Input;
 use futures::future::BoxFuture;
 use futures::stream::{self, StreamExt as _};
 
@@ -17,18 +19,21 @@ use super::finder::{Finder, ValuePlace};
 use super::found::{Found, Instance};
 use super::list_loader::{ListKey, LoadedList};
 use super::selected::{LengthOf, length, select};
-use crate::budget::turn;
+use crate::budget::{in_turns, turn};
+use crate::database::query;
 use crate::database::{
     self, Answer, Children, DocumentKey, Extent, Loaded, ReadRequest, children_of, load,
 };
 use crate::document::path::{Path, Place};
 use crate::error::Result;
+use crate::graphql::arguments::aggregate_request::{AggregateRequest, AggregatedValues, groups};
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::bound::{
     Bound, BoundReads, DocumentAt, Lookup, LookupOf, ROOT, ValueAt,
 };
 use crate::graphql::execute::planned::given::{Given, Outcome};
-use crate::limits::{HELD_PER_READ, PAGES_AT_ONCE};
+use crate::graphql::execute::planned::permit::plan_permit::without_advice;
+use crate::limits::{HELD_PER_READ, PAGES_AT_ONCE, STEPS_PER_ITEM, STEPS_PER_READ};
 
 /// What all lookups of a plan found.
 pub(crate) struct Rounds<'a>(pub(crate) Vec<Instance<'a>>);
@@ -106,26 +111,40 @@ impl<'a> Rounds<'a> {
     /// # Errors
     /// An exceeded limit of the budget. Each lookup has an error of its own.
     pub(crate) async fn find(&mut self, finder: &Finder<'a>, loaded: &Loaded<'_>) -> Result<()> {
+        let budget = finder.request_budget.budget();
         let is_page = |instance: &Instance<'_>| matches!(instance.found, Ok(Found::Page(_)));
         let mut level = vec![ROOT];
         level.extend((1..self.0.len()).filter(|number| is_page(&self.0[*number])));
         loop {
             let mut asked = Vec::new();
-            for number in level {
-                turn().await;
-                self.ask(finder.bound, number, &mut asked);
+            let mut numbers = in_turns(level);
+            while let Some(number) = numbers.next().await {
+                let steps = STEPS_PER_ITEM * self.further(finder.bound, number) as u64;
+                let ask = || self.ask(finder.bound, number, &mut asked);
+                budget.portion(steps, ask).await;
             }
             if asked.is_empty() {
                 return Ok(());
             }
             let found = self.look_up_all(finder, loaded, &asked).await?;
             finder.request_budget.check()?;
-            for (instance, found) in found {
+            let mut found = in_turns(found);
+            while let Some((instance, found)) = found.next().await {
                 self.0[instance].found = found;
             }
             self.read_children(finder, &asked).await?;
             level = asked;
         }
+    }
+
+    /// The number of lookups that the elements of an instance ask for.
+    fn further(&self, bound: &Bound<'_>, number: usize) -> usize {
+        let instance = &self.0[number];
+        let count = instance.found.as_ref().map_or(0, Found::count);
+        let scope = instance.scope(bound);
+        scope.map_or(0, |scope| {
+            count.saturating_mul(bound.scopes[scope].lookups.len())
+        })
     }
 
     /// Adds the instances of the lookups of each element of an instance. `asked` are those to make.
@@ -169,20 +188,25 @@ impl<'a> Rounds<'a> {
         });
         let finding = stream::iter(finding).buffer_unordered(PAGES_AT_ONCE);
         let looked_up: Vec<(usize, Result<LookedUp<'a>>)> = finding.collect().await;
-        let keys = looked_up
-            .iter()
-            .filter_map(|(_, looked_up)| match looked_up {
-                Ok(LookedUp::List(key, _)) => Some(key),
-                _ => None,
-            });
-        let keys: HashSet<&ListKey> = keys.collect();
-        let keys: Vec<ListKey> = keys.into_iter().cloned().collect();
+        let steps = STEPS_PER_READ * looked_up.len() as u64;
+        let keys = || {
+            let keys = looked_up
+                .iter()
+                .filter_map(|(_, looked_up)| match looked_up {
+                    Ok(LookedUp::List(key, _)) => Some(key),
+                    _ => None,
+                });
+            let keys: HashSet<&ListKey> = keys.collect();
+            keys.into_iter().cloned().collect::<Vec<ListKey>>()
+        };
+        let keys = finder.request_budget.budget().portion(steps, keys).await;
         let lists = match &keys[..] {
             [] => HashMap::new(),
             keys => finder.loader()?.load(keys).await?,
         };
         let mut found = Vec::with_capacity(looked_up.len());
-        for (instance, looked_up) in looked_up {
+        let mut looked_up = in_turns(looked_up);
+        while let Some((instance, looked_up)) = looked_up.next().await {
             let of_one = looked_up.and_then(|looked_up| {
                 let of_one = looked_up.found(&lists)?;
                 self.count(finder, instance, &of_one)?;
@@ -242,7 +266,10 @@ impl<'a> Rounds<'a> {
                     return Ok(LookedUp::List(key, Some(asked)));
                 };
                 let memory = &finder.request_budget.memory;
-                let Children { page, more } = children_of(&whole, &asked.page, memory)?;
+                let children = || children_of(&whole, &asked.page, memory);
+                let steps = STEPS_PER_READ * asked.page.size.min(whole.pair_count()) as u64;
+                let children = memory.budget().portion(steps, children);
+                let Children { page, more } = children.await?;
                 Found::Children(asked.found(page.into(), more))
             }
             LookupOf::Length { of, first, last } => {
@@ -263,16 +290,20 @@ impl<'a> Rounds<'a> {
                 }
             }
             LookupOf::Groups { arguments, values } => {
-                let request = finder.arguments.aggregate(arguments)?;
-                let found = request.search(finder.read()?, finder.request_budget, values);
-                Found::Groups(found.await?)
+                Found::Groups(self.groups(finder, instance, (*arguments, values)).await?)
             }
             LookupOf::ChangesCursor => {
                 let cursor = database::changes_cursor(finder.read()?).await?;
                 Found::Text(cursor.map(|cursor| cursor.to_string()))
             }
             LookupOf::Collections => {
-                Found::Collections(database::collections(finder.read()?).await?)
+                let mut found = database::collections(finder.read()?).await?;
+                if let Some(permit) = finder.permit {
+                    let steps = permit.list_steps(found.len());
+                    let list = || found.retain(|collection| permit.lists(&collection.name));
+                    finder.request_budget.budget().portion(steps, list).await;
+                }
+                Found::Collections(found)
             }
             LookupOf::Indexes(_) => {
                 let (instance, element) = *around;
@@ -289,7 +320,7 @@ impl<'a> Rounds<'a> {
             },
             LookupOf::Patch => match finder.given {
                 Some(Given::Change(change)) => {
-                    Found::Json(change.patch.read(finder.request_budget.budget()).await?)
+                    Found::Json(change.patch(finder.request_budget.budget()).await?)
                 }
                 _ => return Err(mismatch()),
             },
@@ -297,7 +328,27 @@ impl<'a> Rounds<'a> {
         Ok(found.into())
     }
 
-    /// The document and the place of a value. None if nothing is stored there.
+    /// The groups of documents that a lookup finds.
+    async fn groups(
+        &self,
+        finder: &Finder<'_>,
+        instance: usize,
+        (arguments, values): (&[(Name, Input)], &AggregatedValues),
+    ) -> Result<query::Aggregation> {
+        let request_budget = finder.request_budget;
+        let Some(permit) = finder.permit else {
+            let request: AggregateRequest = finder.arguments.request(arguments)?;
+            let query = request.query(request_budget, values).await?;
+            return groups(&query, finder.read()?, request_budget).await;
+        };
+        let lookup = self.0[instance].lookup.ok_or_else(mismatch)?;
+        let query = permit.groups(lookup).ok_or_else(mismatch)?;
+        let found = groups(query, finder.read()?, request_budget).await;
+        found.map_err(without_advice)
+    }
+
+    /// The document and the place of a value. None if nothing is stored there, or if the rules hide the
+    /// document.
     fn value(
         &self,
         finder: &Finder<'_>,
@@ -305,6 +356,11 @@ impl<'a> Rounds<'a> {
         of: &ValueAt<'_>,
         around: (usize, usize),
     ) -> Result<Option<(Arc<DocumentKey>, ValuePlace)>> {
+        if let DocumentAt::Bound(number) = of.document
+            && finder.hidden.has(number)
+        {
+            return Ok(None);
+        }
         let place = match of.read {
             None => Place::default(),
             Some(read) => match element.place(read.read)? {
@@ -387,8 +443,8 @@ impl<'a> Rounds<'a> {
             let Some((found, reads)) = self.children(finder.bound, *number) else {
                 continue;
             };
-            for child in found.begun() {
-                turn().await;
+            let mut begun = in_turns(found.partial());
+            while let Some(child) = begun.next().await {
                 let asked = reads.0.iter().filter(|read| !is_beginning(read));
                 let request_budget = finder.request_budget;
                 request_budget.places(asked.clone().map(places).sum())?;
@@ -398,7 +454,9 @@ impl<'a> Rounds<'a> {
                 requests.extend(asked.map(|read| below(read, &child.document, &base)));
             }
         }
-        let requested: Vec<&ReadRequest> = requests.iter().collect();
+        let budget = memory.budget();
+        let requested = || requests.iter().collect();
+        let requested: Vec<&ReadRequest> = budget.portion(requests.len() as u64, requested).await;
         let mut loaded = match &requested[..] {
             [] => Vec::new(),
             requested => load(finder.read()?, requested, memory).await,
@@ -408,8 +466,9 @@ impl<'a> Rounds<'a> {
             let Some((found, reads)) = self.children(finder.bound, number) else {
                 continue;
             };
-            let mut answers = Vec::with_capacity(found.begun().len() * reads.0.len());
-            for child in found.begun() {
+            let mut answers = Vec::with_capacity(found.partial().len() * reads.0.len());
+            let mut begun = in_turns(found.partial());
+            while let Some(child) = begun.next().await {
                 answers.extend(reads.0.iter().map(|read| {
                     if is_beginning(read) {
                         return Ok(Answer::Value(Some(child.clone())));
@@ -417,6 +476,7 @@ impl<'a> Rounds<'a> {
                     loaded.next().unwrap_or_else(|| Err(mismatch()))
                 }));
             }
+            drop(begun);
             if let Ok(Found::Children(found)) = &mut self.0[number].found {
                 found.answer(answers);
             }

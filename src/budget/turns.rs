@@ -1,0 +1,64 @@
+//! Loops over what clients send or store.
+
+use super::slice::{count_steps, turn};
+use crate::limits::{ITEMS_PER_TURN, STEPS_PER_ITEM};
+
+/// Items that are visited in the slices of a task.
+pub struct InTurns<I> {
+    items: I,
+    /// The number of items until the slice is asked for.
+    left: u64,
+}
+
+/// Visits items, of which each takes some microseconds at most, and waits for the next slice of the task
+/// between them when the slice is over.
+pub fn in_turns<I: IntoIterator>(items: I) -> InTurns<I::IntoIter> {
+    InTurns {
+        items: items.into_iter(),
+        left: 0,
+    }
+}
+
+impl<I: Iterator> InTurns<I> {
+    /// The next item.
+    #[inline]
+    pub async fn next(&mut self) -> Option<I::Item> {
+        if self.left == 0 {
+            turn().await;
+            count_steps(ITEMS_PER_TURN * STEPS_PER_ITEM);
+            self.left = ITEMS_PER_TURN;
+        }
+        self.left -= 1;
+        self.items.next()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future::poll_fn;
+    use std::pin::pin;
+
+    use super::*;
+    use crate::budget::Sliced;
+    use crate::limits::STEPS_AT_A_TIME;
+
+    #[tokio::test]
+    async fn a_loop_ends_its_poll_with_the_slice() {
+        const ITEMS: u64 = 10 * STEPS_AT_A_TIME / STEPS_PER_ITEM;
+        let mut task = pin!(Sliced::new(async {
+            let mut items = in_turns(0..ITEMS);
+            let mut visited = 0;
+            while items.next().await.is_some() {
+                visited += 1;
+            }
+            visited
+        }));
+        let mut polls = 0;
+        let visited = poll_fn(|context| {
+            polls += 1;
+            task.as_mut().poll(context)
+        });
+        assert_eq!(visited.await, ITEMS);
+        assert!(polls >= 10, "{polls}");
+    }
+}

@@ -1,0 +1,351 @@
+//! The places that the function of a root field uses, and what it does there.
+//!
+//! A place is what the arguments say, before anything is read. A removal or an insertion in an array
+//! renumbers the elements behind it, so it uses the place of the array.
+
+use std::borrow::Cow;
+
+use async_graphql::{ID, MaybeUndefined};
+
+use super::call::{Call, CallError};
+use crate::database::{DocumentKey, UpdateOperator};
+use crate::document::filter::Filter;
+use crate::document::id::DocumentId;
+use crate::document::jsonpath::Query;
+use crate::document::patch::{self as json_patch, PatchOperation};
+use crate::document::path::{Path, Segment, Token};
+use crate::error::Result;
+use crate::graphql::arguments::filter_input::FilterInput;
+use crate::graphql::arguments::place_input::PlaceInput;
+use crate::graphql::arguments::required::path_of_change;
+use crate::graphql::prepare::plan::MutationFunction;
+use crate::graphql::scalars::scalar_types::Json;
+use crate::limits::STEPS_PER_READ;
+use crate::rights::{Action, PlaceUsed};
+
+/// Of which documents a condition on a place is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum PlaceRole {
+    /// The document that the function changes: before and after the change.
+    Changed,
+    /// The document that the function stores: after it is stored.
+    Created,
+    /// The document with this number, from which a value is taken.
+    Source(usize),
+    /// Each document that the function selects.
+    Selected,
+    /// All documents of the collection, so that no condition is possible.
+    All,
+}
+
+/// The places that a function uses.
+#[derive(Default)]
+pub(super) struct FunctionPlaces {
+    pub(super) used: Vec<PlaceUsed<'static>>,
+    /// The role of each.
+    pub(super) roles: Vec<PlaceRole>,
+    /// The document that is changed or stored, if its id is known.
+    pub(super) document: Option<DocumentKey>,
+    /// Whether the function stores the document if it does not exist.
+    pub(super) stores: bool,
+    /// The path in the document that is changed. Empty for the whole document.
+    pub(super) path: Path,
+    /// The documents from which values are taken.
+    pub(super) sources: Vec<DocumentKey>,
+    /// Whether the result has a value that the function removes.
+    pub(super) returns_removed: bool,
+}
+
+impl FunctionPlaces {
+    /// The places that a call uses.
+    ///
+    /// # Errors
+    /// The errors of the arguments, as the function has them.
+    pub(super) async fn of(call: &Call<'_>) -> Result<Self, CallError> {
+        let mut places = Self::default();
+        match call.planned.function {
+            MutationFunction::InsertDocument => places.insert(call)?,
+            MutationFunction::AppendDocument => {
+                let collection = call.collection()?;
+                // Its id is known after the commit, so that it cannot be read before.
+                places.add(
+                    Action::Create,
+                    &collection,
+                    None,
+                    Path::default(),
+                    PlaceRole::All,
+                );
+            }
+            MutationFunction::ReplaceDocument => {
+                places.change(call)?;
+                places.stores = places.path.tokens().is_empty();
+            }
+            MutationFunction::MergeDocument => {
+                places.change(call)?;
+                places.stores = true;
+            }
+            MutationFunction::CopyDocument => {
+                places.change(call)?;
+                places.stores = places.path.tokens().is_empty();
+                let from: PlaceInput = call.argument("from")?;
+                places.source(&from)?;
+            }
+            MutationFunction::IncrementDocument => {
+                places.change(call)?;
+                places.stores = places.path.tokens().is_empty();
+                places.read_changed(places.path.clone());
+            }
+            MutationFunction::PatchDocument => places.patch(call).await?,
+            MutationFunction::TestDocument => {
+                places.target(call)?;
+                // That nothing is at a path tells that the document exists.
+                places.read_changed(Path::default());
+            }
+            MutationFunction::DeleteDocument => places.delete(call)?,
+            MutationFunction::TakeDocuments => {
+                let collection = call.collection()?;
+                places.select(&collection);
+                let action = Action::Delete;
+                places.add(
+                    action,
+                    &collection,
+                    None,
+                    Path::default(),
+                    PlaceRole::Selected,
+                );
+                if call.selects_value() {
+                    places.returns_removed = true;
+                    places.selected(Action::Read, &collection, Path::default());
+                }
+            }
+            MutationFunction::UpdateDocuments => {
+                let collection = places.filter(call).await?;
+                places.updates(call, &collection).await?;
+            }
+            MutationFunction::DeleteDocuments => {
+                let collection = places.filter(call).await?;
+                places.selected(Action::Delete, &collection, Path::default());
+            }
+            MutationFunction::CreateIndex | MutationFunction::DropIndex => {
+                let collection = call.collection()?;
+                places.add(
+                    Action::Index,
+                    &collection,
+                    None,
+                    Path::default(),
+                    PlaceRole::All,
+                );
+            }
+            MutationFunction::DropCollection => {
+                let collection: String = call.argument("collection")?;
+                let mut all = |action| {
+                    places.add(action, &collection, None, Path::default(), PlaceRole::All);
+                };
+                all(Action::Delete);
+                all(Action::Index);
+            }
+        }
+        Ok(places)
+    }
+
+    /// Without an argument `id`, the document can be stored under any id.
+    fn insert(&mut self, call: &Call<'_>) -> Result<(), CallError> {
+        let id: Option<ID> = call.argument("id")?;
+        let collection = call.collection()?;
+        let id = id.map(|id| DocumentId::parse(&id)).transpose()?;
+        self.add(
+            Action::Create,
+            &collection,
+            id.as_ref(),
+            Path::default(),
+            PlaceRole::Created,
+        );
+        if let Some(id) = id {
+            self.document = Some(DocumentKey::new(collection, id)?);
+        }
+        Ok(())
+    }
+
+    fn delete(&mut self, call: &Call<'_>) -> Result<(), CallError> {
+        self.target(call)?;
+        self.path = path_of_change(call.path()?.as_ref())?;
+        if self.path.tokens().is_empty() {
+            self.changed(Action::Delete, Path::default());
+        } else {
+            self.changed(Action::Write, renumbered(&self.path));
+        }
+        if call.selects_value() {
+            self.returns_removed = true;
+            self.read_changed(self.path.clone());
+        }
+        Ok(())
+    }
+
+    async fn patch(&mut self, call: &Call<'_>) -> Result<(), CallError> {
+        let patch: MaybeUndefined<Json> = call.argument("patch")?;
+        self.target(call)?;
+        self.path = path_of_change(call.path()?.as_ref())?;
+        let operations = call.patch(&patch, json_patch::parse).await?;
+        let steps = STEPS_PER_READ * operations.len() as u64;
+        let budget = call.session.budget();
+        budget.portion(steps, || self.operations(&operations)).await;
+        Ok(())
+    }
+
+    /// Adds what the operations of a patch use.
+    fn operations(&mut self, operations: &[PatchOperation]) {
+        let base = self.path.clone();
+        for operation in operations {
+            let path = base.join(operation.path());
+            if let Some(from) = operation.from() {
+                self.read_changed(base.join(from));
+            }
+            match operation {
+                PatchOperation::Add(..) | PatchOperation::Copy(..) => {
+                    self.changed(Action::Write, renumbered_below(&base, &path));
+                }
+                PatchOperation::Move(from, _) => {
+                    let from = base.join(from);
+                    self.changed(Action::Write, renumbered_below(&base, &from));
+                    self.changed(Action::Write, renumbered_below(&base, &path));
+                }
+                PatchOperation::Remove(_) => {
+                    self.changed(Action::Write, renumbered_below(&base, &path));
+                }
+                PatchOperation::Replace(..) => self.changed(Action::Write, path),
+                PatchOperation::Test(..) => self.read_changed(path),
+            }
+        }
+        if self.used.is_empty() {
+            self.changed(Action::Write, base);
+        }
+    }
+
+    async fn updates(&mut self, call: &Call<'_>, collection: &str) -> Result<(), CallError> {
+        let lists = call.update_lists()?;
+        let budget = call.session.request_budget.budget();
+        for (operator, at, from) in lists.targets() {
+            let query = at.query(budget).await?;
+            let compares = matches!(operator, UpdateOperator::Increment | UpdateOperator::Remove);
+            self.update(collection, operator, &query, compares);
+            if let Some(from) = from {
+                self.source(from)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn update(&mut self, collection: &str, operator: UpdateOperator, at: &Query, compares: bool) {
+        let places = at.places_read();
+        let written = places.first().map_or(&[][..], |place| &place[..]);
+        let written = match written {
+            [array @ .., Segment::Index(_)] if operator == UpdateOperator::Unset => array,
+            written => written,
+        };
+        self.selected(Action::Write, collection, Path::of_segments(written));
+        if compares || at.place().is_none() {
+            for place in &places {
+                self.selected(Action::Read, collection, Path::of_segments(place));
+            }
+        }
+    }
+
+    /// Adds the document that a call names.
+    fn target(&mut self, call: &Call<'_>) -> Result<(), CallError> {
+        let id: ID = call.argument("id")?;
+        let collection = call.collection()?;
+        self.document = Some(DocumentKey::new(collection, DocumentId::parse(&id)?)?);
+        Ok(())
+    }
+
+    /// Adds the place that a call changes.
+    fn change(&mut self, call: &Call<'_>) -> Result<(), CallError> {
+        self.target(call)?;
+        self.path = path_of_change(call.path()?.as_ref())?;
+        self.changed(Action::Write, self.path.clone());
+        Ok(())
+    }
+
+    fn changed(&mut self, action: Action, path: Path) {
+        if let Some(DocumentKey { collection, id }) = self.document.clone() {
+            self.add(action, &collection, Some(&id), path, PlaceRole::Changed);
+        }
+    }
+
+    fn read_changed(&mut self, path: Path) {
+        self.changed(Action::Read, path);
+    }
+
+    /// Adds what the arguments that select documents use. Returns the collection.
+    async fn filter(&mut self, call: &Call<'_>) -> Result<String, CallError> {
+        let collection = call.collection()?;
+        let filter: FilterInput = call.argument("where")?;
+        let filter = filter.read(&call.session.request_budget).await;
+        let filter = filter.map_err(|error| error.at("the argument `where`"))?;
+        self.select(&collection);
+        self.filtered(&collection, &filter);
+        Ok(collection)
+    }
+
+    /// Adds what a filter reads.
+    fn filtered(&mut self, collection: &str, filter: &Filter) {
+        for query in filter.queries() {
+            for place in query.places_read() {
+                self.selected(Action::Read, collection, Path::of_segments(&place));
+            }
+        }
+    }
+
+    /// Adds that documents of a collection are found.
+    fn select(&mut self, collection: &str) {
+        self.selected(Action::List, collection, Path::default());
+    }
+
+    fn selected(&mut self, action: Action, collection: &str, path: Path) {
+        self.add(action, collection, None, path, PlaceRole::Selected);
+    }
+
+    fn source(&mut self, from: &PlaceInput) -> Result<()> {
+        let (document, path) = from.place()?;
+        let role = PlaceRole::Source(self.sources.len());
+        let DocumentKey { collection, id } = &document;
+        self.add(Action::Read, collection, Some(id), path, role);
+        self.sources.push(document);
+        Ok(())
+    }
+
+    fn add(
+        &mut self,
+        action: Action,
+        collection: &str,
+        id: Option<&DocumentId>,
+        path: Path,
+        role: PlaceRole,
+    ) {
+        self.used.push(PlaceUsed {
+            action,
+            collection: Cow::Owned(collection.to_owned()),
+            id: id.cloned().map(Cow::Owned),
+            path: Cow::Owned(path),
+        });
+        self.roles.push(role);
+    }
+}
+
+/// The place that a removal or an insertion at a path changes: that of the array, if the path can lead to
+/// an element of one.
+fn renumbered(path: &Path) -> Path {
+    match path.split_last() {
+        None | Some((_, Token::Segment(Segment::Key(_)))) => path.clone(),
+        Some((array, _)) => array,
+    }
+}
+
+/// As [`renumbered`], of an operation of a patch. The patched value itself is replaced.
+fn renumbered_below(base: &Path, path: &Path) -> Path {
+    if path == base {
+        path.clone()
+    } else {
+        renumbered(path)
+    }
+}

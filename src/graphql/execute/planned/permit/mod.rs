@@ -1,0 +1,15 @@
+//! Access rules: what they allow a bound plan.
+//!
+//! This is the only place between binding and the first read. [`used_places`] collects every place that a
+//! bound plan uses, [`plan_permit`] asks the rules for all of them at once. If no rule covers one of them, the
+//! plan is not executed, so nothing is read. If rules cover them only in documents that pass a filter:
+//!
+//! - The filter is added to that of a page of documents.
+//! - For a document that is named, the filter is evaluated first, in the same snapshot or transaction. A
+//!   document that does not pass is not read at all. It is answered as one that does not exist, and takes
+//!   the same reads.
+//! - What shows something of other documents is refused: counts, groups and plans.
+
+pub(crate) mod hidden_documents;
+pub(crate) mod plan_permit;
+pub(crate) mod used_places;

@@ -1,0 +1,93 @@
+//! The memory of all requests is used up while the result of a mutation or a change is selected. The
+//! response is valid JSON, and the error is that of the field.
+
+use serde_json::{Value, json};
+
+use super::support::{Client, NONE, client};
+
+cases!(
+    async [
+        a_mutation_whose_result_takes_too_much_memory_fails_at_its_field,
+        a_change_whose_selection_takes_too_much_memory_fails_at_its_field,
+    ]
+);
+
+/// More fields of one object than a request may have without memory of the pool.
+const FIELDS: usize = 300;
+
+/// A field of an object under so many names.
+fn aliases(count: usize, field: &str) -> String {
+    (0..count).map(|at| format!("a{at}: {field} ")).collect()
+}
+
+/// Does something while other requests hold the memory of all.
+async fn without_memory<T>(client: &Client, work: impl Future<Output = T>) -> T {
+    let pool = client.graphql.pool();
+    let others = pool.share();
+    others.add(2 * pool.bytes_max());
+    work.await
+}
+
+/// The code and the path of the only error of a response that has no data.
+fn only_error(response: &Value) -> (&str, &Value) {
+    assert_eq!(response["data"], Value::Null, "{response}");
+    let errors = response["errors"].as_array().expect("errors");
+    let [error] = &errors[..] else {
+        panic!("one error: {response:.1000}");
+    };
+    let code = error["extensions"]["code"].as_str();
+    (code.expect("a code"), &error["path"])
+}
+
+async fn a_mutation_whose_result_takes_too_much_memory_fails_at_its_field() {
+    let client = client().await;
+    for id in 0..5 {
+        client.insert(&id.to_string(), r#"{"n": 1}"#).await;
+    }
+    let update = "updateDocuments(where: {}, everything: true, set: [{at: \"$.m\", value: 1}])";
+    for (mutation, path) in [
+        (
+            format!("takeDocuments(first: 5) {{ {} }}", aliases(FIELDS, "key")),
+            json!(["takeDocuments"]),
+        ),
+        (
+            format!("deleteDocument(id: 1) {{ {} }}", aliases(FIELDS, "deleted")),
+            json!(["deleteDocument"]),
+        ),
+        (
+            format!("{update} {{ {} }}", aliases(FIELDS, "matched")),
+            json!(["updateDocuments"]),
+        ),
+    ] {
+        let query = format!("mutation {{ {mutation} }}");
+        let response = without_memory(&client, client.ask(&query, NONE)).await;
+        let expected = ("UNAVAILABLE", &path);
+        assert_eq!(only_error(&response), expected, "{mutation:.100}");
+        let count = "{ collections { count } }";
+        let data = client.data(count, NONE).await;
+        assert_eq!(
+            data,
+            json!({"collections": [{"count": 5}]}),
+            "{mutation:.100}"
+        );
+        let data = client.data("{ document(id: 1) { value } }", NONE).await;
+        assert_eq!(data, json!({"document": {"value": {"n": 1}}}));
+    }
+    assert_eq!(client.graphql.pool().held(), 0);
+}
+
+async fn a_change_whose_selection_takes_too_much_memory_fails_at_its_field() {
+    let client = client().await;
+    client.log_changes().await;
+    let query = format!(
+        "subscription {{ changes {{ {} }} }}",
+        aliases(FIELDS, "key")
+    );
+    let mut changes = client.subscribe(&query).await;
+    client.insert("1", "{}").await;
+    let response = without_memory(&client, changes.next()).await;
+    assert_eq!(only_error(&response), ("UNAVAILABLE", &json!(["changes"])));
+    client.insert("2", "{}").await;
+    let response = changes.next().await;
+    assert_eq!(response["data"]["changes"]["a0"], json!("2"));
+}

@@ -1,0 +1,54 @@
+import { useState } from 'react';
+import { InsertDocument } from '../api/generated';
+import { JsonText, RawJson } from '../api/json';
+import { request, RequestError } from '../api/request';
+import { Failure } from './Failure';
+import { SAMPLES } from './samples';
+
+/** An empty store offers the sample data of `phyllo sample`. */
+export function EmptyStore({ onStored }: { onStored: () => void }) {
+  const [busy, setBusy] = useState(false);
+  const [error, setError] = useState<Error>();
+  const storeAll = () => {
+    setBusy(true);
+    storeSamples().then(onStored, (error: Error) => (setError(error), setBusy(false)));
+  };
+  return (
+    <div className="notice">
+      <h1>No collections</h1>
+      <p>The store is empty, or the access rules of the server list no collection to you.</p>
+      <p>
+        <button type="button" className="primary" disabled={busy} onClick={storeAll}>
+          {busy ? 'Storing …' : 'Store the sample data'}
+        </button>
+      </p>
+      <p>This stores some countries and one larger document, as <code>phyllo sample</code> does.</p>
+      <p>
+        <code>phyllo import FILE --collection NAME</code> stores documents of your own.
+      </p>
+      {error && <Failure error={error} />}
+    </div>
+  );
+}
+
+/** Each line of a sample is a key and a document, as `phyllo export` prints them. */
+async function storeSamples(): Promise<void> {
+  for (const { collection, url } of SAMPLES) {
+    const lines = (await (await fetch(url)).text()).split('\n').filter((line) => line !== '');
+    const [first, ...others] = lines.map((line) => new JsonText(line));
+    // If the first one is rejected, so are the others.
+    if (first) await store(collection, first);
+    await Promise.all(others.map((line) => store(collection, line)));
+  }
+}
+
+/** A document that an attempt before has stored stays as it is. */
+async function store(collection: string, line: JsonText): Promise<void> {
+  const id = String(JSON.parse(line.at(['id']) ?? 'null'));
+  const document = new RawJson(line.at(['document']) ?? 'null');
+  try {
+    await request(InsertDocument, { collection, id, document });
+  } catch (error) {
+    if (!(error instanceof RequestError && error.code === 'ALREADY_EXISTS')) throw error;
+  }
+}

@@ -1,0 +1,137 @@
+import { useMemo, useState } from 'react';
+import { SampleDocument, type CollectionsQuery } from '../../api/generated';
+import { isForbiddenByRules, request, RequestError } from '../../api/request';
+import { useAccess } from '../../api/session';
+import { useLoaded } from '../../api/useLoaded';
+import { openInGraphiql } from '../../graphiql/handover';
+import { Failure } from '../Failure';
+import { LiveStatus } from '../LiveStatus';
+import { jsonPathOf, shownName, type Path } from '../place';
+import { useLive } from '../useLive';
+import { ColumnPicker } from './ColumnPicker';
+import { firstColumns, sampledPaths, type SampledPath } from './columns';
+import { filterOf, NO_SEARCH, tableQuery, type Order } from './filter';
+import { FilterBuilder } from './FilterBuilder';
+import { Indexes, SuggestedIndex } from './Indexes';
+import { InsertForm } from './InsertForm';
+import { PlanLine } from './PlanLine';
+import { Table } from './Table';
+import { useDocuments } from './useDocuments';
+
+type Listed = CollectionsQuery['collections'][number];
+
+/** `count` is null if the server does not list the collection: it does not exist, or access rules hide it. */
+export type Collection = Omit<Listed, 'count'> & { count: number | null };
+
+const NO_SAMPLE = { paths: [], columns: [] };
+
+interface Props {
+  collection: Collection;
+  /** Reads the list of collections again. */
+  onChanged: () => void;
+}
+
+/** The indexes of a collection and the table of its documents. */
+export function CollectionView({ collection, onChanged }: Props) {
+  const { name, count } = collection;
+  const [inserting, setInserting] = useState(false);
+  const editable = useAccess() !== 'read-only';
+  const sample = useLoaded(name, async (signal) => {
+    try {
+      const paths = sampledPaths(await request(SampleDocument, { collection: name }, { signal }));
+      return { paths, columns: firstColumns(paths) };
+    } catch (error) {
+      // Access rules can allow the keys of documents that they do not allow as a whole.
+      if (!isForbiddenByRules(error)) throw error;
+      return NO_SAMPLE;
+    }
+  });
+  return (
+    <section className="collection">
+      <header className="heading">
+        <a href="#/" className="back">← Collections</a>
+        <h1><bdi>{shownName(name)}</bdi></h1>
+        <span className="about">
+          {count === null ? 'not listed' : `${count.toLocaleString('en')} ${count === 1 ? 'document' : 'documents'}`}
+        </span>
+        {editable && <button type="button" onClick={() => setInserting(!inserting)} aria-expanded={inserting}>Insert</button>}
+      </header>
+      {inserting && <InsertForm collection={name} onDone={() => setInserting(false)} />}
+      {count === null && (
+        <p className="about">The server does not list this collection: it does not exist, or the access rules hide it from you.</p>
+      )}
+      <Indexes collection={collection} editable={editable} onChanged={onChanged} />
+      {sample.error && <Failure error={sample.error} />}
+      {sample.data && (
+        <DocumentTable collection={collection} {...sample.data} editable={editable} onChanged={onChanged} />
+      )}
+    </section>
+  );
+}
+
+interface TableProps extends Props {
+  paths: readonly SampledPath[];
+  columns: readonly Path[];
+  editable: boolean;
+}
+
+/** What a search costs at most: 10,000 documents are examined unless it is allowed to examine more. */
+const EXAMINED_MORE = 1_000_000;
+
+function DocumentTable({ collection, paths, columns: initialColumns, editable, onChanged }: TableProps) {
+  const { name } = collection;
+  const [columns, setColumns] = useState(initialColumns);
+  const [order, setOrder] = useState<Order>();
+  const [search, setSearch] = useState(NO_SEARCH);
+  const [scanLimit, setScanLimit] = useState<number | null>(null);
+  const [news, setNews] = useState(0);
+  const where = useMemo(() => {
+    const kinds = new Map(paths.map(({ path, kinds }) => [jsonPathOf(path), kinds]));
+    return filterOf(search, (at) => kinds.get(at) ?? []);
+  }, [search, paths]);
+  const documents = useDocuments({ collection: name, columns, where, order, scanLimit });
+  const { rows, loading, error, plan, cursor, reload, refresh } = documents;
+  const reloadAll = () => {
+    setNews(0);
+    reload();
+    onChanged();
+  };
+  const live = useLive({ collection: name }, cursor, {
+    onChanges(changes) {
+      if (changes.some(({ key }) => key === null)) return reloadAll();
+      const created = changes.filter(({ kind }) => kind === 'CREATED').length;
+      setNews((news) => news + created);
+      if (changes.some(({ kind }) => kind !== 'UPDATED')) onChanged();
+      void refresh(new Set(changes.map(({ key }) => key ?? '')));
+    },
+    onExpired: reloadAll,
+  });
+  const expensive = error instanceof RequestError && error.limitName === 'scannedDocuments';
+  return (
+    <>
+      <FilterBuilder
+        collection={name}
+        paths={paths}
+        search={search}
+        onSearch={(search) => (setSearch(search), setScanLimit(null))}
+        onGraphiql={() => openInGraphiql(tableQuery(name, where, order, columns))}
+        query={() => tableQuery(name, where, order, columns)}
+      />
+      {error && <Failure error={error} />}
+      {expensive && scanLimit === null && (
+        <p><button type="button" onClick={() => setScanLimit(EXAMINED_MORE)}>Examine up to {EXAMINED_MORE.toLocaleString('en')} documents</button></p>
+      )}
+      {(expensive || (plan && plan.index === null)) && editable && (
+        <SuggestedIndex collection={collection} search={search} order={order} onChanged={onChanged} />
+      )}
+      {paths.length > 0 && <ColumnPicker paths={paths} columns={columns} onColumns={setColumns} />}
+      <Table collection={name} columns={columns} documents={documents} order={order} onOrder={setOrder} />
+      <footer className="about table-status">
+        <span role="status">{loading ? 'Loading …' : `${rows.length.toLocaleString('en')} shown`}</span>
+        {plan && (where || order) && <PlanLine plan={plan} />}
+        {news > 0 && <button type="button" onClick={reloadAll}>{news} new, read again</button>}
+        {cursor !== undefined && <LiveStatus state={live} />}
+      </footer>
+    </>
+  );
+}

@@ -1,0 +1,85 @@
+import { TryDocument } from '../../api/generated';
+import { request } from '../../api/request';
+import { useLoaded } from '../../api/useLoaded';
+import { Failure } from '../Failure';
+import { jsonPathOf, shownName } from '../place';
+import { useDebounced } from '../useDebounced';
+import { isContainer, summaryOf } from '../kinds';
+import { readShort } from '../values';
+import type { SampledPath } from './columns';
+import { hasValue, literalOf, OPERATORS, type Condition, type Operator } from './filter';
+
+interface Props {
+  collection: string;
+  paths: readonly SampledPath[];
+  listId: string;
+  condition: Condition;
+  /** Without a condition, it is removed. */
+  onChange: (condition: Condition | undefined) => void;
+}
+
+/** One condition: a JSONPath, an operator and a value. */
+export function ConditionFields({ collection, paths, listId, condition, onChange }: Props) {
+  const { at, operator, value } = condition;
+  const kinds = paths.find(({ path }) => jsonPathOf(path) === at)?.kinds ?? [];
+  return (
+    <fieldset className="condition">
+      <legend>Condition</legend>
+      <input
+        aria-label="JSONPath"
+        placeholder="$.path"
+        list={listId}
+        value={at}
+        spellCheck={false}
+        autoFocus
+        onChange={(event) => onChange({ ...condition, at: event.target.value })}
+      />
+      <select
+        aria-label="Operator"
+        value={operator}
+        onChange={(event) => onChange({ ...condition, operator: event.target.value as Operator })}
+      >
+        {Object.entries(OPERATORS).map(([name, label]) => <option key={name} value={name}>{label}</option>)}
+      </select>
+      {hasValue(operator) && (
+        <input
+          aria-label="Value"
+          placeholder="value"
+          value={value}
+          spellCheck={false}
+          onChange={(event) => onChange({ ...condition, value: event.target.value })}
+        />
+      )}
+      <button type="button" onClick={() => onChange(undefined)}>Remove</button>
+      <p className="about">
+        {hasValue(operator) && value !== '' && <>Compared with <code>{literalOf(condition, kinds)}</code>. </>}
+        <PathTrial collection={collection} at={at} />
+      </p>
+    </fieldset>
+  );
+}
+
+const BYTES_MAX = 2 ** 20;
+
+/** What the path selects in the first document, tried as it is typed. */
+function PathTrial({ collection, at }: { collection: string; at: string }) {
+  const query = useDebounced(at);
+  const { data, error } = useLoaded(query, async (signal) => {
+    if (query === '') return undefined;
+    const { documents } = await request(TryDocument, { collection, query }, { signal, maxBytes: BYTES_MAX });
+    const [node] = documents.nodes;
+    const [first] = node?.select ?? [];
+    const text = first && (await readShort([first], signal)).get(first.id);
+    return node && { key: node.key, count: node.select.length, first, text };
+  });
+  if (error) return <Failure error={error} />;
+  if (!data) return null;
+  const { key, count, first, text } = data;
+  if (!first) return <>Selects nothing in <bdi>{shownName(key)}</bdi>.</>;
+  return (
+    <>
+      In <bdi>{shownName(key)}</bdi>: <code>{isContainer(first) ? summaryOf(first) : (text ?? summaryOf(first))}</code>
+      {count > 1 && ` and ${(count - 1).toLocaleString('en')} more`}
+    </>
+  );
+}

@@ -1,0 +1,79 @@
+import { useId, useState } from 'react';
+import type { SampledPath } from './columns';
+import { ConditionFields } from './ConditionFields';
+import { NO_SEARCH, type Condition, type Search } from './filter';
+import { jsonPathOf } from '../place';
+
+interface Props {
+  collection: string;
+  paths: readonly SampledPath[];
+  search: Search;
+  onSearch: (search: Search) => void;
+  onGraphiql: () => void;
+  query: () => { query: string; variables: string };
+}
+
+const NEW: Condition = { at: '', operator: 'eq', value: '' };
+
+/** Conditions on paths that were seen in documents, or on any JSONPath. */
+export function FilterBuilder({ collection, paths, search, onSearch, onGraphiql, query }: Props) {
+  const [draft, setDraft] = useState<Search>({ ...search, conditions: [] });
+  const [shown, setShown] = useState(false);
+  const listId = useId();
+  const { conditions } = draft;
+  const change = (index: number, condition: Condition | undefined) => {
+    const next = conditions.flatMap((old, at) => (at !== index ? [old] : condition ? [condition] : []));
+    setDraft({ ...draft, conditions: next });
+    if (next.length === 0) onSearch(NO_SEARCH);
+  };
+  return (
+    <form
+      className="filter"
+      aria-label="Filter"
+      onSubmit={(event) => {
+        event.preventDefault();
+        onSearch({ ...draft, conditions: conditions.filter(({ at }) => at !== '') });
+      }}
+    >
+      <datalist id={listId}>
+        {paths.map(({ path, kinds }) => (
+          <option key={jsonPathOf(path)} value={jsonPathOf(path)}>{kinds.join(', ').toLowerCase()}</option>
+        ))}
+      </datalist>
+      {conditions.map((condition, index) => (
+        <ConditionFields
+          key={index}
+          collection={collection}
+          paths={paths}
+          listId={listId}
+          condition={condition}
+          onChange={(next) => change(index, next)}
+        />
+      ))}
+      <div className="buttons">
+        <button type="button" onClick={() => setDraft({ ...draft, conditions: [...conditions, NEW] })}>
+          {conditions.length === 0 ? 'Filter' : 'Add a condition'}
+        </button>
+        {conditions.length > 1 && (
+          <select
+            aria-label="Which conditions must hold"
+            value={draft.match}
+            onChange={(event) => setDraft({ ...draft, match: event.target.value as Search['match'] })}
+          >
+            <option value="all">all of them</option>
+            <option value="any">any of them</option>
+          </select>
+        )}
+        {conditions.length > 0 && <button type="submit" className="primary">Find</button>}
+        <button type="button" aria-expanded={shown} onClick={() => setShown(!shown)}>GraphQL</button>
+      </div>
+      {shown && (
+        <div className="query-text">
+          <pre tabIndex={0} aria-label="The query of the table">{query().query}</pre>
+          <pre tabIndex={0} aria-label="Its variables">{query().variables}</pre>
+          <button type="button" onClick={onGraphiql}>Open in GraphiQL</button>
+        </div>
+      )}
+    </form>
+  );
+}

@@ -1,0 +1,80 @@
+import { useEffect, useState } from 'react';
+import { CreateIndexDocument, DropIndexDocument } from '../../api/generated';
+import { request } from '../../api/request';
+import { Failure } from '../Failure';
+import { jsonPathOf } from '../place';
+import type { Collection } from './CollectionView';
+import { indexablePaths, type Order, type Search } from './filter';
+
+/** While an index is built, its state is read again after this time. */
+const BUILDING_MS = 1_000;
+
+interface Props {
+  collection: Collection;
+  editable: boolean;
+  onChanged: () => void;
+}
+
+/** The indexes of the collection with their state. */
+export function Indexes({ collection, editable, onChanged }: Props) {
+  const { name, indexes } = collection;
+  const [asked, setAsked] = useState<string>();
+  const [error, setError] = useState<Error>();
+  const building = indexes.some(({ state }) => state === 'BUILDING');
+  useEffect(() => {
+    if (!building) return;
+    const timer = setInterval(onChanged, BUILDING_MS);
+    return () => clearInterval(timer);
+  }, [building, onChanged]);
+  const drop = (index: string) =>
+    request(DropIndexDocument, { collection: name, name: index }).then(() => (setAsked(undefined), onChanged()), setError);
+  if (indexes.length === 0) return null;
+  return (
+    <>
+      <ul className="indexes" aria-label="Indexes">
+        {indexes.map((index) => (
+          <li key={index.name}>
+            <strong>{index.name}</strong> <code>{index.on.join(', ')}</code> {index.unique && 'unique '}
+            {index.state !== 'READY' && <em>{index.state.toLowerCase()}{index.error && `: ${index.error}`}</em>}{' '}
+            {editable && asked !== index.name && (
+              <button type="button" aria-label={`Drop the index ${index.name}`} onClick={() => setAsked(index.name)}>Drop</button>
+            )}
+            {asked === index.name && (
+              <>
+                <button type="button" className="primary" onClick={() => void drop(index.name)}>Drop {index.name}</button>{' '}
+                <button type="button" onClick={() => setAsked(undefined)}>Keep</button>
+              </>
+            )}
+          </li>
+        ))}
+      </ul>
+      {error && <Failure error={error} />}
+    </>
+  );
+}
+
+interface SuggestedProps {
+  collection: Collection;
+  search: Search;
+  order: Order | undefined;
+  onChanged: () => void;
+}
+
+/** Offers an index that would serve the search, if there can be one. */
+export function SuggestedIndex({ collection, search, order, onChanged }: SuggestedProps) {
+  const [error, setError] = useState<Error>();
+  const filtered = indexablePaths(search);
+  const paths = filtered.length > 0 || search.conditions.length > 0 || !order ? filtered : [jsonPathOf(order.by)];
+  const known = collection.indexes.some(({ on }) => on.join('\n') === paths.join('\n'));
+  if (paths.length === 0 || known) return error ? <Failure error={error} /> : null;
+  const name = paths.map((path) => path.replaceAll(/\W+/g, '_').replace(/^_+|_+$/g, '')).join('_') || 'value';
+  const create = () =>
+    request(CreateIndexDocument, { collection: collection.name, name, on: paths }).then(onChanged, setError);
+  return (
+    <p className="suggestion">
+      An index on <code>{paths.join(', ')}</code> would serve this.{' '}
+      <button type="button" onClick={() => void create()}>Create the index</button>
+      {error && <Failure error={error} />}
+    </p>
+  );
+}

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { formatJson } from '../../api/json';
+import { filterOf, indexablePaths, literalOf, tableQuery, type Condition, type Operator } from './filter';
+
+const condition = (at: string, operator: Operator, value = ''): Condition => ({ at, operator, value });
+const filter = (...conditions: Condition[]) => formatJson(filterOf({ conditions, match: 'all' }, () => []));
+
+test('numbers keep their digits, and text needs no quotation marks', () => {
+  assert.equal(literalOf(condition('$.a', 'eq', '12345678901234567890'), []), '12345678901234567890');
+  assert.equal(literalOf(condition('$.a', 'eq', '-0'), ['NUMBER']), '-0');
+  assert.equal(literalOf(condition('$.a', 'eq', 'France'), ['STRING']), '"France"');
+  assert.equal(literalOf(condition('$.a', 'eq', '42'), ['STRING']), '"42"');
+  assert.equal(literalOf(condition('$.a', 'eq', '"42"'), ['NUMBER']), '"42"');
+  assert.equal(literalOf(condition('$.a', 'contains', '42'), ['NUMBER']), '"42"');
+});
+
+test('one condition is a filter, several are combined', () => {
+  assert.equal(filter(), 'null');
+  assert.equal(filter(condition('$.a', 'eq', '1')), '{"at":"$.a","eq":1}');
+  assert.equal(
+    filter(condition('$.a', 'missing'), condition('$.b', 'startsWith', 'x')),
+    '{"all":[{"at":"$.a","exists":false},{"at":"$.b","startsWith":"x"}]}',
+  );
+});
+
+for (const [at, expected] of [
+  ['$.name.common', '$[?search($.name.common, "[fF]\\\\.")]'],
+  ["$['a b'][0]", `$[?search($['a b'][0], "[fF]\\\\.")]`],
+  ['$.borders[*]', '$.borders[?search(@, "[fF]\\\\.")]'],
+  ['$.tags[*].name', '$.tags[?search(@.name, "[fF]\\\\.")]'],
+  ['$..name', '$..[?search(@.name, "[fF]\\\\.")]'],
+] as const) {
+  test(`any case at ${at}`, () => {
+    assert.deepEqual(filterOf({ conditions: [condition(at, 'containsAnyCase', 'f.')], match: 'all' }, () => []), {
+      at: expected,
+      exists: true,
+    });
+  });
+}
+
+test('an index serves equal values and one range', () => {
+  const conditions = [condition('$.a', 'gt', '1'), condition('$.b', 'eq', '1'), condition('$.c', 'contains', 'x')];
+  assert.deepEqual(indexablePaths({ conditions, match: 'all' }), ['$.b', '$.a']);
+  assert.deepEqual(indexablePaths({ conditions, match: 'any' }), []);
+});
+
+test('the columns of a query have different names', () => {
+  const { query } = tableQuery('c', null, undefined, [['name'], ['x', 'name'], ['a b']]);
+  assert.match(query, /name: subdocument\(path: \["name"\]\)[^]*name2: [^]*column3: /);
+});

@@ -1,0 +1,43 @@
+import { useState } from 'react';
+import { pointerOf } from '../place';
+import type { Edit } from './edit';
+import type { Place } from './tree';
+import type { Edits } from './useEdits';
+import { ValueFields } from './ValueFields';
+
+/** Adds a member to an object or an element to an array. */
+export function AddForm({ place, edits, onDone }: { place: Place; edits: Edits; onDone: () => void }) {
+  const length = place.length ?? 0;
+  const array = place.kind === 'ARRAY';
+  const [name, setName] = useState(array ? String(length) : '');
+  const edit = (text: string): Edit =>
+    array
+      ? { kind: 'insert', path: place.path, index: Math.min(Number(name), length), text }
+      : { kind: 'add', path: [...place.path, name], text };
+  return (
+    <div role="gridcell" className="form">
+      <ValueFields
+        label={`New ${array ? 'element' : 'member'} of ${pointerOf(place.path) || 'the document'}`}
+        initial={'""'}
+        submit="Add"
+        busy={edits.busy}
+        onCancel={onDone}
+        onSubmit={(text) => void edits.apply(edit(text), place.version).then(onDone)}
+      >
+        <label className="name-field">
+          {array ? 'Index' : 'Name'}{' '}
+          <input
+            autoFocus
+            value={name}
+            type={array ? 'number' : 'text'}
+            min={0}
+            max={length}
+            spellCheck={false}
+            onChange={(event) => setName(event.target.value)}
+            onKeyDown={(event) => event.key === 'Escape' && onDone()}
+          />
+        </label>
+      </ValueFields>
+    </div>
+  );
+}

@@ -1,0 +1,50 @@
+import { useState } from 'react';
+import { SelectDocument } from '../../api/generated';
+import { request } from '../../api/request';
+import { useDebounced } from '../useDebounced';
+import { useLoaded } from '../../api/useLoaded';
+import { Failure } from '../Failure';
+import { jsonPathOf } from '../place';
+import { isContainer, summaryOf } from '../kinds';
+import { readShort } from '../values';
+import type { DocumentPlace } from './edit';
+
+/** Rows that are shown, and bytes that are read, of what a JSONPath selects. */
+const SHOWN = 200;
+const BYTES_MAX = 2 ** 20;
+
+/** What a JSONPath selects in the document, tried as it is typed. */
+export function PathSearch({ at }: { at: DocumentPlace }) {
+  const [typed, setTyped] = useState('$.*');
+  const query = useDebounced(typed);
+  const { data, error } = useLoaded(query, async (signal) => {
+    if (query === '') return undefined;
+    const { document } = await request(SelectDocument, { ...at, query }, { signal, maxBytes: BYTES_MAX });
+    const places = document?.select ?? [];
+    return { count: places.length, places: places.slice(0, SHOWN), values: await readShort(places.slice(0, SHOWN), signal) };
+  });
+  return (
+    <div className="path-search">
+      <label>
+        JSONPath <input value={typed} spellCheck={false} aria-invalid={error !== undefined} onChange={(event) => setTyped(event.target.value)} />
+      </label>
+      {error && <Failure error={error} />}
+      {data && !error && (
+        <>
+          <p role="status" className="about">
+            {data.count.toLocaleString('en')} {data.count === 1 ? 'place' : 'places'}
+            {data.count > SHOWN && `, the first ${SHOWN} are shown`}
+          </p>
+          <ul tabIndex={0} aria-label="Selected places">
+            {data.places.map((place, index) => (
+              <li key={index}>
+                <code>{jsonPathOf(place.path)}</code>{' '}
+                {isContainer(place) ? <i>{summaryOf(place)}</i> : (data.values.get(place.id) ?? <i>{summaryOf(place)}</i>)}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  );
+}

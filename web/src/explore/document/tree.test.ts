@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { JsonKind } from '../../api/generated';
+import { pointerOf, type Path } from '../place';
+import { affectedBy, EMPTY_TREE, reduceTree, rowsOf, type Place, type Tree, type TreeAction } from './tree';
+
+const place = (path: Path, kind: JsonKind = 'NUMBER', text?: string, length: number | null = null): Place => ({
+  id: `d#${pointerOf(path)}`,
+  path,
+  kind,
+  length,
+  version: '1',
+  text,
+});
+const after = (...actions: TreeAction[]): Tree => actions.reduce(reduceTree, EMPTY_TREE);
+const root = place([], 'OBJECT', undefined, 2);
+const opened: TreeAction[] = [
+  { type: 'root', root },
+  { type: 'open', path: [] },
+  { type: 'level', path: [], places: [place(['a'], 'ARRAY', undefined, 300), place(['b'], 'NUMBER', '1')], next: null },
+];
+const shown = (tree: Tree) =>
+  rowsOf(tree).map((row) => (row.type === 'place' ? pointerOf(row.place.path) : `${row.type} ${pointerOf(row.parent.path)}`));
+
+test('rows are the opened levels, with the rest of a level below it', () => {
+  const tree = after(
+    ...opened,
+    { type: 'open', path: ['a'] },
+    { type: 'level', path: ['a'], places: [place(['a', 0], 'NUMBER', '5')], next: 'cursor' },
+  );
+  assert.deepEqual(shown(tree), ['', '/a', '/a/0', 'more /a', '/b']);
+  assert.deepEqual(shown(reduceTree(tree, { type: 'close', path: ['a'] })), ['', '/a', '/b']);
+});
+
+test('the next page is appended', () => {
+  const tree = after(
+    ...opened,
+    { type: 'open', path: ['a'] },
+    { type: 'level', path: ['a'], places: [place(['a', 0])], next: 'cursor' },
+    { type: 'more', path: ['a'], places: [place(['a', 1])], next: null },
+  );
+  assert.deepEqual(shown(tree), ['', '/a', '/a/0', '/a/1', '/b']);
+});
+
+test('a level that fails says so in its place', () => {
+  const tree = after(...opened, { type: 'open', path: ['a'] }, { type: 'failed', path: ['a'], error: new Error('no') });
+  assert.deepEqual(shown(tree), ['', '/a', 'failure /a', '/b']);
+});
+
+test('only places whose value is another one count as changed', () => {
+  const tree = after(...opened, {
+    type: 'refreshed',
+    places: new Map([[root.id, root], ['d#/b', place(['b'], 'NUMBER', '2')]]),
+  });
+  assert.equal(tree.root?.changes, 0);
+  assert.deepEqual(tree.levels.get('')?.places.map(({ changes }) => changes), [undefined, 1]);
+});
+
+test('a new member of a level that is read again counts as changed', () => {
+  const tree = after(...opened, {
+    type: 'level',
+    path: [],
+    places: [place(['a'], 'ARRAY', undefined, 300), place(['b'], 'NUMBER', '1'), place(['c'])],
+    next: null,
+  });
+  assert.deepEqual(tree.levels.get('')?.places.map(({ changes }) => changes), [0, 0, 1]);
+});
+
+test('a change is read at the place, its parent and the levels below', () => {
+  const tree = after(...opened, { type: 'level', path: ['a'], places: [place(['a', 0])], next: null });
+  assert.deepEqual(affectedBy(tree, [['b']]), { ids: new Set(['d#/b', 'd#']), levels: [] });
+  assert.deepEqual(affectedBy(tree, [['a']]), { ids: new Set(['d#/a', 'd#']), levels: [['a']] });
+  assert.deepEqual(affectedBy(tree, [['new']]), { ids: new Set(['d#']), levels: [[]] });
+  assert.deepEqual(affectedBy(tree, [['x', 'y']]), { ids: new Set(), levels: [] });
+});

@@ -1,0 +1,175 @@
+// Reads the levels of a document that are opened, and again what changes.
+import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
+import { LevelDocument, PlacesDocument, RootDocument, type PlaceFragment } from '../../api/generated';
+import { request } from '../../api/request';
+import { pointerOf, type Path, type Segment } from '../place';
+import { isContainer } from '../kinds';
+import { pagesOf, readShort } from '../values';
+import { affectedBy, EMPTY_TREE, reduceTree, type Place, type Tree } from './tree';
+
+const PAGE = 100;
+/** `children` gives at most as many; a longer level that changes is read again up to here. */
+const PAGE_MAX = 10_000;
+
+interface RootState {
+  /** Whether the root is read. */
+  loaded: boolean;
+  error?: Error;
+  /** The position in the change log of what is shown; null if the log is off. */
+  cursor?: string | null;
+}
+
+export interface TreeControl extends RootState {
+  tree: Tree;
+  toggle: (place: Place) => void;
+  more: (place: Place) => void;
+  startAt: (place: Place, from: Segment | undefined) => void;
+  /** Reads what is shown at and around these paths again. */
+  refresh: (paths: readonly Path[]) => Promise<void>;
+  reload: () => void;
+}
+
+export function useTree(collection: string, id: string): TreeControl {
+  const [tree, dispatch] = useReducer(reduceTree, EMPTY_TREE);
+  const [root, setRoot] = useState<RootState>({ loaded: false });
+  const [round, setRound] = useState(0);
+  const shown = useRef(tree);
+  shown.current = tree;
+
+  const read = useCallback(
+    async (path: Path, first: number, position: { after?: string | null; from?: Segment | undefined }) => {
+      const variables = { collection, id, path, first, after: position.after ?? null, from: position.from ?? null };
+      const { document } = await request(LevelDocument, variables);
+      const places = await withValues(document?.children.nodes ?? []);
+      const info = document?.children.pageInfo;
+      return { places, next: info?.hasNextPage ? info.endCursor : null };
+    },
+    [collection, id],
+  );
+
+  const load = useCallback(
+    async (path: Path, first: number, from: Segment | undefined) => {
+      dispatch({ type: 'loading', path });
+      try {
+        dispatch({ type: 'level', path, from, ...(await read(path, first, { from })) });
+      } catch (error) {
+        dispatch({ type: 'failed', path, error: error as Error });
+      }
+    },
+    [read],
+  );
+
+  useEffect(() => {
+    const abort = new AbortController();
+    readRoot(collection, id, abort.signal).then(
+      ({ place, cursor }) => {
+        dispatch({ type: 'root', root: place });
+        setRoot({ cursor, loaded: true });
+        if (!place || !isContainer(place)) return;
+        dispatch({ type: 'open', path: [] });
+        void load([], PAGE, undefined);
+      },
+      (error: Error) => abort.signal.aborted || setRoot({ error, loaded: false }),
+    );
+    return () => abort.abort();
+  }, [collection, id, round, load]);
+
+  const toggle = useCallback(
+    ({ path }: Place) => {
+      const pointer = pointerOf(path);
+      const open = shown.current.open.has(pointer);
+      dispatch({ type: open ? 'close' : 'open', path });
+      if (!open && !shown.current.levels.has(pointer)) void load(path, PAGE, undefined);
+    },
+    [load],
+  );
+
+  const more = useCallback(
+    async ({ path }: Place) => {
+      const level = shown.current.levels.get(pointerOf(path));
+      if (!level || level.loading) return;
+      if (level.next === null) return void load(path, PAGE, level.from);
+      dispatch({ type: 'loading', path });
+      try {
+        dispatch({ type: 'more', path, ...(await read(path, PAGE, { after: level.next, from: level.from })) });
+      } catch (error) {
+        dispatch({ type: 'failed', path, error: error as Error });
+      }
+    },
+    [load, read],
+  );
+
+  const startAt = useCallback(
+    (place: Place, from: Segment | undefined) => void load(place.path, PAGE, from),
+    [load],
+  );
+
+  const readAgain = useCallback(
+    async (paths: readonly Path[]) => {
+      if (paths.some((path) => path.length === 0) && !(await stillOpen(collection, id, shown.current))) {
+        return setRound((round) => round + 1);
+      }
+      const { ids, levels } = affectedBy(shown.current, paths);
+      const { places, gone } = await readPlaces([...ids]);
+      dispatch({ type: 'refreshed', places });
+      const parents = gone.map((id) => parentOf(shown.current, id)).filter((path) => path !== undefined);
+      const again = new Map([...levels, ...parents].map((path) => [pointerOf(path), path]));
+      await Promise.all(
+        [...again].map(async ([pointer, path]) => {
+          const level = shown.current.levels.get(pointer);
+          if (!level) return;
+          const first = Math.min(Math.max(level.places.length, PAGE), PAGE_MAX);
+          const page = await read(path, first, { from: level.from });
+          dispatch({ type: 'level', path, from: level.from, ...page });
+        }),
+      );
+    },
+    [collection, id, read],
+  );
+  // One after the other, so that a later state never makes way for an earlier one.
+  const queue = useRef(Promise.resolve());
+  const refresh = useCallback(
+    (paths: readonly Path[]) => {
+      const failed = (error: Error) => setRoot((root) => ({ ...root, error }));
+      queue.current = queue.current.then(() => readAgain(paths)).catch(failed);
+      return queue.current;
+    },
+    [readAgain],
+  );
+
+  const reload = useCallback(() => setRound((round) => round + 1), []);
+  return { tree, ...root, toggle, more: (place) => void more(place), startAt, refresh, reload };
+}
+
+async function readRoot(collection: string, id: string, signal: AbortSignal) {
+  const { document, changesCursor } = await request(RootDocument, { collection, id, path: [] }, { signal });
+  const [place = null] = document ? await withValues([document], signal) : [];
+  return { place, cursor: changesCursor };
+}
+
+/** Whether the document as a whole is of the kind that is shown. */
+async function stillOpen(collection: string, id: string, { root }: Tree): Promise<boolean> {
+  const { document } = await request(RootDocument, { collection, id, path: [] });
+  return root !== null && document?.kind === root.kind && isContainer(root);
+}
+
+async function withValues(places: readonly PlaceFragment[], signal?: AbortSignal): Promise<Place[]> {
+  const values = await readShort(places, signal);
+  return places.map((place) => ({ ...place, text: values.get(place.id) }));
+}
+
+/** The places as they are now, and the ids of those that are no more. */
+async function readPlaces(ids: readonly string[]) {
+  const pages = await Promise.all(pagesOf(ids).map((page) => request(PlacesDocument, { ids: page })));
+  const found = pages.flatMap(({ nodes }) => nodes).flatMap((node) => (node && 'id' in node ? [node as PlaceFragment] : []));
+  const places = new Map((await withValues(found)).map((place) => [place.id, place]));
+  return { places, gone: ids.filter((id) => !places.has(id)) };
+}
+
+function parentOf(tree: Tree, id: string): Path | undefined {
+  for (const { places } of tree.levels.values()) {
+    const place = places.find((place) => place.id === id);
+    if (place) return place.path.slice(0, -1);
+  }
+  return undefined;
+}

@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { stringAt } from './stringAt';
+
+const at = (text: string) => stringAt(text.replace('|', ''), text.indexOf('|'));
+
+test('the argument of the string at the cursor is found with its neighbours', () => {
+  assert.deepEqual(at('{ document(id: "FRA", collection: "cou|") { value } }'), {
+    argument: 'collection',
+    typed: 'cou',
+    collection: 'cou',
+    id: 'FRA',
+  });
+  assert.deepEqual(at('{ document(id: "|", collection: "countries") { value } }'), {
+    argument: 'id',
+    typed: '',
+    collection: 'countries',
+    id: '',
+  });
+  assert.deepEqual(at('{ document(collection: "c\\"1", id: "x", path: "/name/|'), {
+    argument: 'path',
+    typed: '/name/',
+    collection: 'c"1',
+    id: 'x',
+  });
+});
+
+test('elsewhere there is nothing to complete', () => {
+  assert.equal(at('{ docu|ment(id: "FRA") { value } }'), undefined);
+  assert.equal(at('{ document(id: "FRA"|) { value } }'), undefined);
+  assert.equal(at('{ documents(where: {startsWith: "x|"}) { nodes { key } } }'), undefined);
+});
