@@ -6,7 +6,7 @@ use super::action::{Action, Actions};
 use super::claim::{ClaimName, ClaimTest};
 use super::place_used::PlaceUsed;
 use super::principal::Principal;
-use super::template::{Filled, Template};
+use super::template::{FilledTemplate, Template};
 use super::where_filter::WhereFilter;
 use crate::document::id::DocumentId;
 use crate::document::path::{Path, Segment, Token};
@@ -168,13 +168,17 @@ impl TokenPattern {
             Self::Claim(template) => template.filled(claims),
         };
         match (filled, token) {
-            (Some(Filled::Alone(Value::Number(number))), Token::Segment(Segment::Index(index))) => {
-                number.as_u64() == Some(*index)
+            (
+                Some(FilledTemplate::Alone(Value::Number(number))),
+                Token::Segment(Segment::Index(index)),
+            ) => number.as_u64() == Some(*index),
+            (
+                Some(FilledTemplate::Alone(Value::String(name))),
+                Token::Segment(Segment::Key(key)),
+            ) => name == key,
+            (Some(filled @ FilledTemplate::Text(..)), Token::Segment(Segment::Key(key))) => {
+                filled.is(key)
             }
-            (Some(Filled::Alone(Value::String(name))), Token::Segment(Segment::Key(key))) => {
-                name == key
-            }
-            (Some(filled @ Filled::Text(..)), Token::Segment(Segment::Key(key))) => filled.is(key),
             _ => false,
         }
     }

@@ -22,7 +22,7 @@ pub(super) enum Template {
 
 /// Text that is a claim's value, with the text around it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub(super) enum Filled<'t> {
+pub(super) enum FilledTemplate<'t> {
     /// A value alone. It keeps its type.
     Alone(&'t Value),
     /// Text in three parts, of which the value is the second.
@@ -67,7 +67,7 @@ impl Template {
     pub(super) fn filled<'t>(
         &'t self,
         claims: Option<&'t Map<String, Value>>,
-    ) -> Option<Filled<'t>> {
+    ) -> Option<FilledTemplate<'t>> {
         let Self::Claim {
             before,
             claim,
@@ -78,9 +78,9 @@ impl Template {
         };
         let value = claim.of(claims?)?;
         if before.is_empty() && after.is_empty() {
-            return Some(Filled::Alone(value));
+            return Some(FilledTemplate::Alone(value));
         }
-        Some(Filled::Text(before, name_of(value)?, after))
+        Some(FilledTemplate::Text(before, name_of(value)?, after))
     }
 
     /// Whether the template is this name. A claim must be a string or an integer.
@@ -92,7 +92,7 @@ impl Template {
     }
 }
 
-impl Filled<'_> {
+impl FilledTemplate<'_> {
     /// Whether the text is this one. A value alone must be a string or an integer.
     pub(super) fn is(self, text: &str) -> bool {
         let rest = |before: &str, value: &str| text.strip_prefix(before)?.strip_prefix(value);
@@ -111,7 +111,7 @@ impl Filled<'_> {
             },
             Self::Text(before, value, after) => [before, value, after],
         };
-        let mut expected = Expected(parts);
+        let mut expected = ExpectedText(parts);
         fmt::write(&mut expected, format_args!("{shown}")).is_ok()
             && expected.0.iter().all(|part| part.is_empty())
     }
@@ -147,9 +147,9 @@ fn literal(text: &str) -> Result<(String, Option<&str>), String> {
 }
 
 /// The rest of a text that is compared with what is written.
-struct Expected<'t>([&'t str; 3]);
+struct ExpectedText<'t>([&'t str; 3]);
 
-impl fmt::Write for Expected<'_> {
+impl fmt::Write for ExpectedText<'_> {
     /// Fails at the first difference.
     fn write_str(&mut self, mut written: &str) -> fmt::Result {
         for part in &mut self.0 {

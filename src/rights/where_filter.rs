@@ -3,7 +3,7 @@
 use serde_json::{Map, Value};
 
 use super::claim;
-use super::template::{Filled, Template};
+use super::template::{FilledTemplate, Template};
 use crate::document::filter::{Condition, Filter, Test};
 use crate::document::leaf::Leaf;
 use crate::document::tree::Tree;
@@ -113,7 +113,7 @@ fn fill_string(text: &str, claims: Claims<'_>) -> Option<Tree> {
         return Some(string(text.into()));
     }
     match template.filled(claims)? {
-        Filled::Alone(value) => claim::to_tree(value),
-        Filled::Text(before, value, after) => Some(string([before, value, after].concat())),
+        FilledTemplate::Alone(value) => claim::to_tree(value),
+        FilledTemplate::Text(before, value, after) => Some(string([before, value, after].concat())),
     }
 }

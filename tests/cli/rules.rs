@@ -85,3 +85,41 @@ fn explain_names_the_rule_or_what_is_missing_for_each_place() {
     );
     assert!(!store.path().exists());
 }
+
+#[test]
+fn explain_knows_rules_for_listed_operations() {
+    let store = Store::alone();
+    let sums = "{ document(collection: \"orders\", id: \"1\", path: \"/totals\") { value } }";
+    for (more, code, expected) in [
+        (
+            &["--listed", sums][..],
+            Some(0),
+            "allowed: read \"/totals\" of document 1 of collection \"orders\"\n  by the rule on line 4\n",
+        ),
+        (
+            &[sums],
+            Some(1),
+            "refused: read \"/totals\" of document 1 of collection \"orders\"\n  \
+             not by the rule on line 4: `operations` needs an operation of the list\n",
+        ),
+    ] {
+        let rules = "docs/rules/dashboard.toml";
+        let arguments = [
+            "rules",
+            "explain",
+            "--rules",
+            rules,
+            "--as-token",
+            "dashboard",
+        ];
+        let ran = store.run(&[&arguments, more].concat());
+        assert_eq!((ran.code, &*ran.out), (code, expected), "{}", ran.err);
+    }
+    let ran = explain(&store, &["--listed", "{ nothing }"]);
+    assert_eq!(ran.code, Some(1));
+    assert!(
+        ran.err.starts_with("error: the operation is refused: "),
+        "{}",
+        ran.err
+    );
+}

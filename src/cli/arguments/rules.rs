@@ -53,6 +53,9 @@ pub(crate) struct ExplainArguments {
     /// The operation to explain, if the text has several
     #[arg(long, value_name = "NAME")]
     pub(crate) operation_name: Option<String>,
+    /// Explain the operation as one of `phyllo serve --operations` that a client sends by its id
+    #[arg(long)]
+    pub(crate) listed: bool,
     /// The text of the operation
     pub(crate) query: String,
 }

@@ -18,12 +18,16 @@ use crate::document::path::Segment;
 use crate::document::tree::Tree;
 use crate::error::{Error, Result};
 use crate::graphql::{
-    GraphQl, GraphQlOptions, GraphQlResponse, Methods, Request, RequestStats, RulesInForce,
+    GraphQl, GraphQlOptions, GraphQlResponse, Methods, OperationList, Request, RequestStats,
+    RulesInForce,
 };
 use crate::limits::OPEN_TIME_MAX;
 use crate::rights::{Explanation, Principal, Rules};
 use crate::server::read_claims;
 use crate::store::Embedded;
+
+/// The id by which a listed operation is sent.
+const LISTED_ID: &str = "explained";
 
 pub(crate) async fn run(arguments: RulesArguments) -> Done {
     match arguments.command {
@@ -58,7 +62,13 @@ async fn explain(arguments: ExplainArguments) -> Done {
         principal: principal.clone(),
         ..request(&arguments)?
     };
-    if let Some(error) = execute(rules.clone(), request).await? {
+    let list = if arguments.listed {
+        let manifest = json!({ LISTED_ID: arguments.query }).to_string();
+        OperationList::read(&[manifest])?
+    } else {
+        OperationList::default()
+    };
+    if let Some(error) = execute(rules.clone(), list, request).await? {
         return Err(error.into());
     }
     let places = rules.recorded();
@@ -66,7 +76,7 @@ async fn explain(arguments: ExplainArguments) -> Done {
     if places.is_empty() {
         output.write(b"allowed: the operation uses no place of a document\n")?;
     }
-    let explanations = rules.explain(&principal, false, &places);
+    let explanations = rules.explain(&principal, arguments.listed, &places);
     for explanation in &explanations {
         output.write(format!("{explanation}\n").as_bytes())?;
     }
@@ -99,14 +109,23 @@ fn principal(arguments: &ExplainArguments) -> Result<Principal> {
 
 fn request(arguments: &ExplainArguments) -> Result<Request> {
     let name = arguments.operation_name.as_deref();
-    let (query, name) = (json!(arguments.query), json!(name));
+    let (member, query) = match arguments.listed {
+        true => ("documentId", LISTED_ID),
+        false => ("query", &*arguments.query),
+    };
+    let (query, name) = (json!(query), json!(name));
     let variables = arguments.variables.as_deref().unwrap_or("{}");
-    let body = format!("{{\"query\":{query},\"operationName\":{name},\"variables\":{variables}}}");
+    let body =
+        format!("{{\"{member}\":{query},\"operationName\":{name},\"variables\":{variables}}}");
     Request::from_json(&Bytes::from(body))
 }
 
-/// Executes an operation on an empty store. Returns the errors of an operation that is invalid.
-async fn execute(rules: Arc<Rules>, request: Request) -> Result<Option<Error>> {
+/// Executes an operation on an empty store. Returns the error of an operation that is invalid.
+async fn execute(
+    rules: Arc<Rules>,
+    list: OperationList,
+    request: Request,
+) -> Result<Option<Error>> {
     let store = Arc::new(Embedded::in_memory()?);
     let database = Database::open(store, Instant::now() + OPEN_TIME_MAX).await?;
     let options = GraphQlOptions {
@@ -114,6 +133,8 @@ async fn execute(rules: Arc<Rules>, request: Request) -> Result<Option<Error>> {
         ..GraphQlOptions::default()
     };
     let graphql = GraphQl::with_options(database, options);
+    // An invalid operation is refused below, with the same reason.
+    let _invalid = graphql.list_operations(Arc::new(list)).await;
     let mut report = RequestStats::default();
     match graphql
         .answer_and_report(request, Methods::All, &mut report)

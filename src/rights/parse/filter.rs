@@ -2,7 +2,7 @@
 
 use super::super::template::Template;
 use super::super::where_filter::WhereFilter;
-use super::table::{Found, ParseError};
+use super::table::{GivenValue, ParseError};
 use crate::document::filter::{Filter, FilterMembers};
 use crate::document::jsonpath::Query;
 use crate::document::leaf::Leaf;
@@ -28,7 +28,7 @@ const MEMBERS: [&str; 14] = [
 
 /// # Errors
 /// The value is not a filter, it exceeds the limits on filters, or it has no condition.
-pub(super) fn parse(given: &Found<'_>) -> Result<WhereFilter, ParseError> {
+pub(super) fn parse(given: &GivenValue<'_>) -> Result<WhereFilter, ParseError> {
     let filter = filter(given)?;
     if filter.is_empty() {
         return Err(
@@ -40,7 +40,7 @@ pub(super) fn parse(given: &Found<'_>) -> Result<WhereFilter, ParseError> {
 }
 
 /// The recursion is bounded by the levels of a TOML file.
-fn filter(given: &Found<'_>) -> Result<Filter, ParseError> {
+fn filter(given: &GivenValue<'_>) -> Result<Filter, ParseError> {
     let table =
         given.table("a filter is a table such as { at = \"$.status\", eq = \"published\" }")?;
     table.only("a filter", &MEMBERS)?;
@@ -66,7 +66,7 @@ fn filter(given: &Found<'_>) -> Result<Filter, ParseError> {
     Filter::try_from(members).map_err(|error| given.wrap(error))
 }
 
-fn filters(given: &Found<'_>) -> Result<Vec<Filter>, ParseError> {
+fn filters(given: &GivenValue<'_>) -> Result<Vec<Filter>, ParseError> {
     given
         .list("a list of filters is needed")?
         .iter()
@@ -74,12 +74,12 @@ fn filters(given: &Found<'_>) -> Result<Vec<Filter>, ParseError> {
         .collect()
 }
 
-fn path(given: &Found<'_>) -> Result<Query, ParseError> {
+fn path(given: &GivenValue<'_>) -> Result<Query, ParseError> {
     Query::parse(given.string()?).map_err(|error| given.wrap(error))
 }
 
 /// The values of `in`: a list, or one claim that is a list.
-fn values(given: &Found<'_>) -> Result<Vec<Tree>, ParseError> {
+fn values(given: &GivenValue<'_>) -> Result<Vec<Tree>, ParseError> {
     const WHAT: &str = "`in` is a list, or a claim such as \"{teams}\" that is one";
     if let Ok(text) = given.string() {
         return match Template::parse(text).map_err(|why| given.error(why))? {
@@ -90,13 +90,13 @@ fn values(given: &Found<'_>) -> Result<Vec<Tree>, ParseError> {
     given.list(WHAT)?.iter().map(value).collect()
 }
 
-fn value(given: &Found<'_>) -> Result<Tree, ParseError> {
+fn value(given: &GivenValue<'_>) -> Result<Tree, ParseError> {
     let tree = given.tree()?;
     check_templates(&tree).map_err(|why| given.error(why))?;
     Ok(tree)
 }
 
-fn text(given: &Found<'_>) -> Result<String, ParseError> {
+fn text(given: &GivenValue<'_>) -> Result<String, ParseError> {
     let text = given.string()?;
     Template::parse(text).map_err(|why| given.error(why))?;
     Ok(text.to_owned())

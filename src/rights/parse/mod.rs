@@ -15,7 +15,7 @@ use crate::document::leaf::Leaf;
 use crate::document::path::{Path, Segment, Token};
 use crate::error::{Error, Limit, Result};
 use crate::limits::{RULES_BYTES_MAX, RULES_MAX};
-use table::{Found, ParseError, Table};
+use table::{GivenValue, ParseError, Table};
 
 /// The members of a rule.
 const MEMBERS: [&str; 7] = [
@@ -71,7 +71,7 @@ fn rules_of(text: &str, file: &Spanned<DeTable<'_>>) -> Result<Vec<Rule>, ParseE
     rules.iter().map(|rule| rule_of(text, rule)).collect()
 }
 
-fn rule_of(text: &str, given: &Found<'_>) -> Result<Rule, ParseError> {
+fn rule_of(text: &str, given: &GivenValue<'_>) -> Result<Rule, ParseError> {
     let given = given.table(BEGINNING)?;
     given.only("a rule", &MEMBERS)?;
     let path = given.member("path").map(|path| path_pattern(&path));
@@ -125,7 +125,7 @@ fn check_members(given: &Table<'_>, rule: &Rule) -> Result<(), ParseError> {
     Ok(())
 }
 
-fn who(given: &Found<'_>) -> Result<Who, ParseError> {
+fn who(given: &GivenValue<'_>) -> Result<Who, ParseError> {
     const WHAT: &str = "`who` is \"anyone\", \"user\", { token = \"NAME\" }, { claim = \"NAME\", eq = … } or \
                         { claim = \"NAME\", contains = … }";
     let table = match given.value {
@@ -154,11 +154,11 @@ fn who(given: &Found<'_>) -> Result<Who, ParseError> {
     }
 }
 
-fn claim_name(given: &Found<'_>) -> Result<ClaimName, ParseError> {
+fn claim_name(given: &GivenValue<'_>) -> Result<ClaimName, ParseError> {
     ClaimName::parse(given.string()?).map_err(|why| given.error(why))
 }
 
-fn actions(given: &Found<'_>) -> Result<Actions, ParseError> {
+fn actions(given: &GivenValue<'_>) -> Result<Actions, ParseError> {
     let mut actions = Actions::default();
     let names = given.list("`actions` is a list of actions")?;
     for name in names {
@@ -176,7 +176,7 @@ fn actions(given: &Found<'_>) -> Result<Actions, ParseError> {
     Ok(actions)
 }
 
-fn collection(given: &Found<'_>) -> Result<Option<Template>, ParseError> {
+fn collection(given: &GivenValue<'_>) -> Result<Option<Template>, ParseError> {
     match given.string()? {
         EVERY_COLLECTION => Ok(None),
         "" => Err(given.error("the collection's name is empty")),
@@ -184,11 +184,11 @@ fn collection(given: &Found<'_>) -> Result<Option<Template>, ParseError> {
     }
 }
 
-fn template(given: &Found<'_>) -> Result<Template, ParseError> {
+fn template(given: &GivenValue<'_>) -> Result<Template, ParseError> {
     Template::parse(given.string()?).map_err(|why| given.error(why))
 }
 
-fn id_pattern(given: &Found<'_>) -> Result<IdPattern, ParseError> {
+fn id_pattern(given: &GivenValue<'_>) -> Result<IdPattern, ParseError> {
     match template(given)? {
         Template::Literal(text) => {
             let id = DocumentId::parse(&text).map_err(|error| given.wrap(error))?;
@@ -199,7 +199,7 @@ fn id_pattern(given: &Found<'_>) -> Result<IdPattern, ParseError> {
 }
 
 /// The tokens of a path: a JSON Pointer, or a list of names and indexes.
-fn path_pattern(given: &Found<'_>) -> Result<Vec<TokenPattern>, ParseError> {
+fn path_pattern(given: &GivenValue<'_>) -> Result<Vec<TokenPattern>, ParseError> {
     let DeValue::String(pointer) = given.value else {
         let tokens = given.list("`path` is a JSON Pointer, or a list of names and indexes")?;
         return tokens.iter().map(list_token).collect();
@@ -212,7 +212,7 @@ fn path_pattern(given: &Found<'_>) -> Result<Vec<TokenPattern>, ParseError> {
     path.tokens().iter().map(pattern).collect()
 }
 
-fn list_token(given: &Found<'_>) -> Result<TokenPattern, ParseError> {
+fn list_token(given: &GivenValue<'_>) -> Result<TokenPattern, ParseError> {
     if let DeValue::Integer(_) = given.value {
         let Leaf::Integer(index @ 0..) = given.integer()? else {
             return Err(given.error("an index of a rule counts from the first element, which is 0"));
@@ -223,7 +223,7 @@ fn list_token(given: &Found<'_>) -> Result<TokenPattern, ParseError> {
     name_pattern(given.string()?, given)
 }
 
-fn name_pattern(name: &str, given: &Found<'_>) -> Result<TokenPattern, ParseError> {
+fn name_pattern(name: &str, given: &GivenValue<'_>) -> Result<TokenPattern, ParseError> {
     Ok(
         match Template::parse(name).map_err(|why| given.error(why))? {
             Template::Literal(name) => {
@@ -234,7 +234,7 @@ fn name_pattern(name: &str, given: &Found<'_>) -> Result<TokenPattern, ParseErro
     )
 }
 
-fn operations(given: &Found<'_>) -> Result<bool, ParseError> {
+fn operations(given: &GivenValue<'_>) -> Result<bool, ParseError> {
     match given.string()? {
         "listed" => Ok(true),
         _ => {

@@ -41,12 +41,12 @@ pub(super) fn position(text: &str, at: usize) -> (usize, usize) {
 
 /// A value, and the byte at which it begins.
 #[derive(Clone, Copy)]
-pub(super) struct Found<'t> {
+pub(super) struct GivenValue<'t> {
     pub(super) value: &'t DeValue<'t>,
     begin: usize,
 }
 
-impl<'t> From<&'t Spanned<DeValue<'t>>> for Found<'t> {
+impl<'t> From<&'t Spanned<DeValue<'t>>> for GivenValue<'t> {
     fn from(value: &'t Spanned<DeValue<'t>>) -> Self {
         Self {
             value: value.get_ref(),
@@ -55,7 +55,7 @@ impl<'t> From<&'t Spanned<DeValue<'t>>> for Found<'t> {
     }
 }
 
-impl<'t> Found<'t> {
+impl<'t> GivenValue<'t> {
     pub(super) fn error(&self, message: impl Into<String>) -> ParseError {
         self.wrap(Error::bad_input(message))
     }
@@ -103,9 +103,9 @@ impl<'t> Found<'t> {
     ///
     /// # Errors
     /// The value is not a list. The message is `expected`.
-    pub(super) fn list(&self, expected: &str) -> Result<Vec<Found<'t>>, ParseError> {
+    pub(super) fn list(&self, expected: &str) -> Result<Vec<GivenValue<'t>>, ParseError> {
         match self.value {
-            DeValue::Array(elements) => Ok(elements.iter().map(Found::from).collect()),
+            DeValue::Array(elements) => Ok(elements.iter().map(GivenValue::from).collect()),
             _ => Err(self.mismatch(expected)),
         }
     }
@@ -139,13 +139,15 @@ impl<'t> Found<'t> {
                 return Err(self.mismatch("JSON has no dates; write it as a string"));
             }
             DeValue::Array(elements) => {
-                let elements = elements.iter().map(|element| Found::from(element).tree());
+                let elements = elements
+                    .iter()
+                    .map(|element| GivenValue::from(element).tree());
                 return Ok(Tree::Array(elements.collect::<Result<_, _>>()?));
             }
             DeValue::Table(members) => {
                 // They are sorted by name.
                 let members = members.iter().map(|(name, value)| {
-                    Ok((name.get_ref().to_string(), Found::from(value).tree()?))
+                    Ok((name.get_ref().to_string(), GivenValue::from(value).tree()?))
                 });
                 return Ok(Tree::Object(members.collect::<Result<_, ParseError>>()?));
             }
@@ -210,15 +212,15 @@ impl<'t> Table<'t> {
     }
 
     /// The member of this name.
-    pub(super) fn member(&self, name: &str) -> Option<Found<'t>> {
-        self.members.get(name).map(Found::from)
+    pub(super) fn member(&self, name: &str) -> Option<GivenValue<'t>> {
+        self.members.get(name).map(GivenValue::from)
     }
 
     /// The member of this name of a rule.
     ///
     /// # Errors
     /// There is none.
-    pub(super) fn required(&self, name: &str) -> Result<Found<'t>, ParseError> {
+    pub(super) fn required(&self, name: &str) -> Result<GivenValue<'t>, ParseError> {
         self.member(name).ok_or_else(|| ParseError {
             at: self.begin,
             error: Error::bad_input(format!("the rule has no `{name}`")),

@@ -1,5 +1,6 @@
 //! Users' tokens: JSON Web Tokens of an identity provider.
 
+mod example_rules;
 mod key_sets;
 mod keys;
 mod provider;

@@ -175,7 +175,8 @@ fn invalid_claims_are_refused() {
     ] {
         assert_refused(&server, name, &key.signed(&key.header(), text), reason);
     }
-    let not_utf8 = key.signed(&key.header(), b"{\"a\":\"\xff\"}");
+    let not_utf8 = [begin.as_bytes(), b",\"a\":\"\xff\"}"].concat();
+    let not_utf8 = key.signed(&key.header(), not_utf8);
     assert_refused(&server, "not UTF-8", &not_utf8, malformed);
     let log = server.log();
     assert!(!log.contains("SECRET"), "{log}");

@@ -75,9 +75,10 @@ fn tokens_in_connection_init_identify_users() {
     let (files, key) = (Files::new(), SignerKey::new("k", "EdDSA"));
     let server = server(&files, &key, &[]);
     let ack = json!({"type": "connection_ack"});
+    let good = valid(&key);
     for payload in [
-        json!({"Authorization": bearer(&valid(&key))}),
-        json!({"token": valid(&key)}),
+        json!({"Authorization": bearer(&good)}),
+        json!({ "token": good }),
     ] {
         let mut client = open(&server, &[PROTOCOL]).expect("the token is sent later");
         assert_eq!(client.initialised(&payload), ack);
@@ -104,6 +105,10 @@ fn tokens_in_connection_init_identify_users() {
     let long = "x".repeat(1 << 20);
     client.offer(&json!({"type": "connection_init", "payload": {"token": long}}));
     assert!(client.is_refused());
+    let log = server.log();
+    for secret in good.split('.').chain(["SECRET-subject", "xxxxxxxx"]) {
+        assert!(!log.contains(secret), "{secret} in {log}");
+    }
 }
 
 #[test]
