@@ -306,7 +306,9 @@ async fn claims_name_the_document_and_the_path() {
 
 async fn a_listed_operation_is_allowed_by_its_id_only() {
     let listed = format!("{PROFILES}\noperations = \"listed\"");
-    let limited = users().await.limited(anyone(&[&listed]), user(json!({})));
+    let all = users().await;
+    all.log_changes().await;
+    let limited = all.limited(anyone(&[&listed]), user(json!({})));
     let query = r#"{ document(collection: "users", id: "ann", path: "/profile/name") { value } }"#;
     let live = format!("subscription {query}");
     let manifest = json!({"own": query, "live": live}).to_string();
