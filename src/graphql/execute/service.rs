@@ -108,23 +108,30 @@ impl GraphQl {
     }
 
     /// Executes a request.
-    pub async fn answer(&self, request: Request, methods: Methods) -> GraphQlResponse {
-        self.answer_and_report(request, methods, &mut RequestStats::default())
-            .await
+    pub fn answer(&self, request: Request, methods: Methods) -> BoxFuture<'_, GraphQlResponse> {
+        Box::pin(async move {
+            let mut report = RequestStats::default();
+            self.answer_and_report(request, methods, &mut report).await
+        })
     }
 
     /// Executes a request, and records statistics in `report`.
-    pub async fn answer_and_report(
-        &self,
+    // Boxed and not inlined: the compiler would copy all that it awaits into each part of another crate that
+    // calls it.
+    #[inline(never)]
+    pub fn answer_and_report<'r>(
+        &'r self,
         request: Request,
         methods: Methods,
-        report: &mut RequestStats,
-    ) -> GraphQlResponse {
-        let allowed = Allowed::of(&request, &self.0.bounds);
-        match self.prepared(request, report).await {
-            Ok(prepared) => self.execute(prepared, methods, allowed, report).await,
-            Err(answer) => answer,
-        }
+        report: &'r mut RequestStats,
+    ) -> BoxFuture<'r, GraphQlResponse> {
+        Box::pin(async move {
+            let allowed = Allowed::of(&request, &self.0.bounds);
+            match self.prepared(request, report).await {
+                Ok(prepared) => self.execute(prepared, methods, allowed, report).await,
+                Err(answer) => answer,
+            }
+        })
     }
 
     async fn prepared(
@@ -184,32 +191,36 @@ impl GraphQl {
 
     /// Starts an operation of any type. A subscription resumes after the cursor `after`, if it is
     /// given and the operation can be resumed.
-    pub async fn start(
-        &self,
+    #[inline(never)] // As `answer_and_report`.
+    pub fn start<'r>(
+        &'r self,
         request: Request,
         methods: Methods,
         after: Option<String>,
-        report: &mut RequestStats,
-    ) -> Started {
-        let allowed = Allowed::of(&request, &self.0.bounds);
-        let variables = request.variables.text().clone();
-        let answer = match self.prepared(request, report).await {
-            Ok((operation, OperationType::Subscription)) => {
-                let subscribed = self.subscribe(operation, allowed, variables, after.as_deref());
-                return match subscribed.await {
-                    Ok(responses) => Started::Responses(responses),
-                    Err(error) => Started::Refused(error_response(&error, report)),
-                };
+        report: &'r mut RequestStats,
+    ) -> BoxFuture<'r, Started> {
+        Box::pin(async move {
+            let allowed = Allowed::of(&request, &self.0.bounds);
+            let variables = request.variables.text().clone();
+            let answer = match self.prepared(request, report).await {
+                Ok((operation, OperationType::Subscription)) => {
+                    let subscribed =
+                        self.subscribe(operation, allowed, variables, after.as_deref());
+                    return match subscribed.await {
+                        Ok(responses) => Started::Responses(responses),
+                        Err(error) => Started::Refused(error_response(&error, report)),
+                    };
+                }
+                Ok(prepared) => self.execute(prepared, methods, allowed, report).await,
+                Err(answer) => answer,
+            };
+            match answer {
+                GraphQlResponse::Executed(json) => Started::Responses(ResponseStream::once(json)),
+                GraphQlResponse::Refused(json)
+                | GraphQlResponse::MutationRefused(json)
+                | GraphQlResponse::Forbidden(json) => Started::Refused(json),
             }
-            Ok(prepared) => self.execute(prepared, methods, allowed, report).await,
-            Err(answer) => answer,
-        };
-        match answer {
-            GraphQlResponse::Executed(json) => Started::Responses(ResponseStream::once(json)),
-            GraphQlResponse::Refused(json)
-            | GraphQlResponse::MutationRefused(json)
-            | GraphQlResponse::Forbidden(json) => Started::Refused(json),
-        }
+        })
     }
 
     async fn subscribe(

