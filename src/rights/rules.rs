@@ -15,7 +15,7 @@ use crate::error::Result;
 
 /// The rules of a server.
 pub struct Rules {
-    rules: Vec<Rule>,
+    all: Vec<Rule>,
     /// The numbers of the rules for one collection, ascending.
     of_collection: HashMap<Box<str>, Vec<usize>>,
     /// The numbers of the rules for every collection, or for one that a claim names, ascending.
@@ -47,7 +47,7 @@ impl Rules {
             }
         }
         Self {
-            rules,
+            all: rules,
             of_collection,
             of_any_collection,
             recorded: None,
@@ -84,17 +84,17 @@ impl Rules {
 
     /// The number of rules.
     pub fn len(&self) -> usize {
-        self.rules.len()
+        self.all.len()
     }
 
     /// Whether there are no rules, so that everything is refused.
     pub fn is_empty(&self) -> bool {
-        self.rules.is_empty()
+        self.all.is_empty()
     }
 
     /// All rules, in the order of the file.
     pub(super) fn all(&self) -> &[Rule] {
-        &self.rules
+        &self.all
     }
 
     /// Decides whether a principal may use places. Each place must be at or below a place that a rule
@@ -134,7 +134,7 @@ impl Rules {
     fn cover(&self, principal: &Principal, is_listed: bool, place: &PlaceUsed<'_>) -> Cover {
         let mut conditional = Vec::new();
         for number in self.candidates(&place.collection) {
-            let rule = &self.rules[number];
+            let rule = &self.all[number];
             if rule.covers(principal, is_listed, place) {
                 if rule.filter.is_none() {
                     return Cover::Always;
@@ -156,7 +156,7 @@ impl Rules {
     }
 
     fn filter(&self, rule: usize, principal: &Principal) -> Option<Filter> {
-        let filter = self.rules[rule].filter.as_ref()?;
+        let filter = self.all[rule].filter.as_ref()?;
         filter.filled(principal.claims())
     }
 }

@@ -105,7 +105,7 @@ impl SocketClient {
     }
 
     /// Whether the server ends the connection without another message than a close frame.
-    pub(crate) fn is_refused(mut self) -> bool {
+    pub(crate) fn ends_refused(mut self) -> bool {
         loop {
             match self.0.read() {
                 Ok(Message::Close(_)) => {}

@@ -19,6 +19,7 @@ use std::fs::{self, File};
 use std::io::{self, BufWriter, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::LazyLock;
 
 use server::Server;
 use skip::{skipped, skips_long};
@@ -166,9 +167,11 @@ fn driver(left_out: &str) -> Option<(PathBuf, String)> {
     if skips_long(left_out) || !has("npm", left_out) || !has("node", left_out) {
         return None;
     }
+    // The tests run at the same time and share the folder.
+    static DRIVER: LazyLock<PathBuf> =
+        LazyLock::new(|| npm::install("browser").expect("the driver's packages"));
     let chromium = browser::chromium(left_out)?;
-    let driver = npm::install("browser").expect("the driver's packages");
-    Some((driver, chromium))
+    Some((DRIVER.clone(), chromium))
 }
 
 /// Runs a script of tests/browser. Its screenshots are kept.

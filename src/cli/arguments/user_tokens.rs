@@ -1,7 +1,5 @@
 //! The arguments of `phyllo serve` about users' tokens.
 
-#![expect(clippy::doc_markdown, reason = "the comments are read in a terminal")]
-
 use std::path::PathBuf;
 
 use clap::Args;
@@ -10,6 +8,7 @@ use super::location::file_path;
 use crate::server::UserTokenOptions;
 
 #[derive(Debug, Args)]
+#[expect(clippy::struct_field_names, reason = "a flag is named like its field")]
 pub(crate) struct UserTokenArguments {
     /// Accept users' tokens (JWT) that a key of this key set (JWKS) has signed: a file, or an https
     /// URL. Needs --jwt-issuer, --jwt-audience and --rules. A file is reloaded when it changes; a URL

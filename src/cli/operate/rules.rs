@@ -109,9 +109,10 @@ fn principal(arguments: &ExplainArguments) -> Result<Principal> {
 
 fn request(arguments: &ExplainArguments) -> Result<Request> {
     let name = arguments.operation_name.as_deref();
-    let (member, query) = match arguments.listed {
-        true => ("documentId", LISTED_ID),
-        false => ("query", &*arguments.query),
+    let (member, query) = if arguments.listed {
+        ("documentId", LISTED_ID)
+    } else {
+        ("query", &*arguments.query)
     };
     let (query, name) = (json!(query), json!(name));
     let variables = arguments.variables.as_deref().unwrap_or("{}");

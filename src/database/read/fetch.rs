@@ -157,6 +157,9 @@ impl RangeBounds {
 /// A range whose first batch is read: its number, itself, and the pairs of the batch.
 type UnfinishedRead<'r> = (usize, RangeRead<'r>, Pairs);
 
+/// Where the first pairs of a range are: the number of the buffer, and the range in it.
+type TakenRange = (usize, Range<usize>);
+
 /// The result of each range after the first round, and the ranges that have more pairs. Their first pairs
 /// are taken from `pairs`.
 fn taken<'r>(
@@ -164,7 +167,7 @@ fn taken<'r>(
     ranges: Vec<RangeRead<'r>>,
     pairs: &mut Pairs,
     memory: &Reservation,
-) -> (Vec<Result<(usize, Range<usize>)>>, Vec<UnfinishedRead<'r>>) {
+) -> (Vec<Result<TakenRange>>, Vec<UnfinishedRead<'r>>) {
     let mut reads = Vec::with_capacity(ranges.len());
     let mut unfinished = Vec::new();
     for (batch, range) in batches.into_iter().zip(ranges) {

@@ -34,7 +34,7 @@ impl RulesInForce {
     /// Waits until the rules are replaced.
     async fn replaced(&mut self) {
         if self.0.changed().await.is_err() {
-            pending().await
+            pending::<()>().await;
         }
     }
 

@@ -291,17 +291,16 @@ pub(crate) fn select_named<'d>(
     name: Option<&str>,
 ) -> Result<(Option<&'d str>, &'d OperationDefinition)> {
     let mut operations = document.operations.iter();
-    let found = match name {
-        Some(name) => operations.find(|(named, _)| named.is_some_and(|named| named == name)),
-        None => {
-            let first = operations.next();
-            if operations.next().is_some() {
-                return Err(Error::bad_input(
-                    "the query has several operations: `operationName` must name one",
-                ));
-            }
-            first
+    let found = if let Some(name) = name {
+        operations.find(|(named, _)| named.is_some_and(|named| named == name))
+    } else {
+        let first = operations.next();
+        if operations.next().is_some() {
+            return Err(Error::bad_input(
+                "the query has several operations: `operationName` must name one",
+            ));
         }
+        first
     };
     let found = found.map(|(name, operation)| (name.map(Name::as_str), &operation.node));
     found.ok_or_else(|| {

@@ -251,11 +251,10 @@ fn meanings_of_use(token: &Token) -> BTreeSet<String> {
 impl Known {
     fn meanings(self, claim: &dyn Fn(&str) -> Option<Value>) -> BTreeSet<String> {
         let meanings = match self {
-            Self::Name(name) => vec![format!("member {name}")],
             Self::Index(index) => vec![format!("element {index}")],
             Self::Pointer(name @ "1") => vec![format!("member {name}"), format!("element {name}")],
             Self::Pointer(name @ "-") => vec![format!("member {name}"), "behind".to_owned()],
-            Self::Pointer(name) => vec![format!("member {name}")],
+            Self::Name(name) | Self::Pointer(name) => vec![format!("member {name}")],
             Self::Claim(name) => match claim(name) {
                 Some(Value::String(name)) => vec![format!("member {name}")],
                 Some(Value::Number(index)) => vec![format!("element {index}")],
@@ -307,10 +306,9 @@ fn place(random: &mut StdRng) -> PlaceUsed<'static> {
         "\"-\"",
     ];
     let path = if random.random_bool(0.5) {
-        let names: Vec<_> = (0..random.random_range(0..3))
-            .map(|_| some(random, &NAMES))
-            .collect();
-        names.iter().map(|name| format!("/{name}")).collect()
+        (0..random.random_range(0..3))
+            .flat_map(|_| ["/", some(random, &NAMES)])
+            .collect()
     } else {
         let tokens: Vec<_> = (0..random.random_range(0..3))
             .map(|_| some(random, &tokens))
@@ -357,7 +355,9 @@ fn decisions_agree_with_an_oracle() {
             .map(|_| rule(random))
             .collect();
         let mut text = String::new();
-        known.iter().for_each(|rule| rule.write(&mut text));
+        for rule in &known {
+            rule.write(&mut text);
+        }
         let rules = rules(&text);
         let principal = principal(random);
         let listed = random.random_bool(0.3);

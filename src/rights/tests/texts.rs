@@ -7,6 +7,7 @@ use crate::limits::{RULES_BYTES_MAX, RULES_MAX};
 const RULE: &str = "[[allow]]\nwho = \"anyone\"\nactions = [\"read\"]\ncollection = \"c\"\n";
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn an_error_has_the_line_the_column_and_what_is_wrong() {
     let rule = |member: &str| format!("{RULE}{member}");
     for (text, line, column, part) in [
@@ -228,7 +229,7 @@ fn a_file_without_rules_refuses_everything() {
         let rules = rules(text);
         assert!(rules.is_empty());
         let place = used(Action::Read, "c", "x", "/a");
-        let decision = rules.decide(&Principal::Anonymous, false, &[place.clone()]);
+        let decision = rules.decide(&Principal::Anonymous, false, std::slice::from_ref(&place));
         assert_eq!(decision, Decision::Refused(Box::new(place)));
     }
 }

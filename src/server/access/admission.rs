@@ -76,6 +76,10 @@ impl AsyncAuthorizeRequest<Body> for Admission {
     }
 }
 
+#[expect(
+    clippy::result_large_err,
+    reason = "a response is as large as a request"
+)]
 fn admitted(mut request: Request, caller: Result<Caller>) -> Admitted {
     let caller = caller.map_err(|error| refused(request.headers(), &error))?;
     if let Some(slot) = request.extensions().get::<CallerSlot>() {

@@ -125,7 +125,7 @@ impl Access {
             }
         };
         tokio::join!(tokens, users, rules);
-        std::future::pending().await
+        std::future::pending::<()>().await;
     }
 
     /// Reloads the tokens, keys and rules immediately, if there are any.
@@ -193,7 +193,7 @@ impl Access {
 
     /// The sender of a request with a user's token.
     async fn user(&self, token: &[u8], digest: TokenDigest) -> Result<Caller> {
-        let is_signed = || token.iter().filter(|byte| **byte == b'.').count() == 2;
+        let is_signed = || token.split(|byte| *byte == b'.').count() == 3;
         let Some(users) = self.0.users.as_ref().filter(|_| is_signed()) else {
             return Err(unauthenticated(
                 "the token that was sent is not known to this server",

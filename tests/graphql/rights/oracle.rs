@@ -181,13 +181,13 @@ impl TestRule {
             self.collection
         );
         if let Some(id) = self.id {
-            text += &format!("id = \"{id}\"\n");
+            text.extend([format!("id = \"{id}\"\n")]);
         }
         if let Some(path) = self.path {
-            text += &format!("path = \"{path}\"\n");
+            text.extend([format!("path = \"{path}\"\n")]);
         }
         if let Some(filter) = self.filter {
-            text += &format!("where = {filter}\n");
+            text.extend([format!("where = {filter}\n")]);
         }
         text
     }
@@ -212,7 +212,7 @@ impl TestRule {
     fn is_by(&self, caller: &Caller) -> bool {
         match (self.who, caller) {
             ("\"anyone\"", _) | ("\"user\"", Caller::User { .. }) => true,
-            ("\"user\"", Caller::Anonymous) | (_, Caller::Anonymous) => false,
+            (_, Caller::Anonymous) => false,
             (_, Caller::User { scope, .. }) => scope.split(' ').any(|word| word == "x"),
         }
     }

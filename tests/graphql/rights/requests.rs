@@ -215,14 +215,14 @@ impl<'r> Texts<'r> {
     fn page(&mut self) -> String {
         let mut arguments = self.collection();
         if self.random.random_bool(0.4) {
-            arguments += &format!(", where: {}", self.filter(2));
+            arguments.extend([format!(", where: {}", self.filter(2))]);
         }
         if self.random.random_bool(0.4) {
             let descending = self.random.random_bool(0.5);
-            arguments += &format!(
+            arguments.extend([format!(
                 r#", orderBy: {{by: "{}", descending: {descending}}}"#,
                 self.jsonpath()
-            );
+            )]);
         }
         match self.random.random_range(0..5) {
             0 => arguments += ", first: 1",
@@ -250,10 +250,10 @@ impl<'r> Texts<'r> {
     fn groups(&mut self) -> String {
         let mut arguments = self.collection();
         if self.random.random_bool(0.5) {
-            arguments += &format!(", where: {}", self.filter(1));
+            arguments.extend([format!(", where: {}", self.filter(1))]);
         }
         if self.random.random_bool(0.7) {
-            arguments += &format!(r#", groupBy: ["{}"]"#, self.jsonpath());
+            arguments.extend([format!(r#", groupBy: ["{}"]"#, self.jsonpath())]);
         }
         let of = self.jsonpath();
         let fields = match self.random.random_range(0..3) {

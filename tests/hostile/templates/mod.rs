@@ -157,10 +157,10 @@ fn no_template_keeps_a_thread_from_others() {
             let long = now.long - before.long;
             println!("{name}: {long} long polls, {now:?}");
             if now.longest > before.longest.max(longest_poll_max()) {
-                wrong += &format!("{name}: {:?}\n", now.longest);
+                wrong.extend([format!("{name}: {:?}\n", now.longest)]);
             }
             if now.steps > before.steps.max(POLL_STEPS_MAX) {
-                wrong += &format!("{name}: {} steps\n", now.steps);
+                wrong.extend([format!("{name}: {} steps\n", now.steps)]);
             }
             before = now;
         }

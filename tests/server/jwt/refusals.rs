@@ -78,6 +78,7 @@ fn valid_tokens_at_the_limits_are_accepted() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn invalid_claims_are_refused() {
     let (files, key) = (Files::new(), SignerKey::new("k", "ES256"));
     let server = server_with(&files, &key_set([&key]), &[]);
@@ -183,6 +184,7 @@ fn invalid_claims_are_refused() {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "a list of cases")]
 fn forged_tokens_are_refused() {
     let (files, keys) = (Files::new(), keys());
     let server = server_with(&files, &key_set(&keys), &[]);

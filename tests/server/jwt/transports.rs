@@ -104,7 +104,7 @@ fn tokens_in_connection_init_identify_users() {
     let mut client = open(&server, &[PROTOCOL]).expect("the token is sent later");
     let long = "x".repeat(1 << 20);
     client.offer(&json!({"type": "connection_init", "payload": {"token": long}}));
-    assert!(client.is_refused());
+    assert!(client.ends_refused());
     let log = server.log();
     for secret in good.split('.').chain(["SECRET-subject", "xxxxxxxx"]) {
         assert!(!log.contains(secret), "{secret} in {log}");

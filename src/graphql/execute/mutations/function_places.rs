@@ -201,15 +201,12 @@ impl FunctionPlaces {
                 self.read_changed(base.join(from));
             }
             match operation {
-                PatchOperation::Add(..) | PatchOperation::Copy(..) => {
+                PatchOperation::Add(..) | PatchOperation::Copy(..) | PatchOperation::Remove(_) => {
                     self.changed(Action::Write, renumbered_below(&base, &path));
                 }
                 PatchOperation::Move(from, _) => {
                     let from = base.join(from);
                     self.changed(Action::Write, renumbered_below(&base, &from));
-                    self.changed(Action::Write, renumbered_below(&base, &path));
-                }
-                PatchOperation::Remove(_) => {
                     self.changed(Action::Write, renumbered_below(&base, &path));
                 }
                 PatchOperation::Replace(..) => self.changed(Action::Write, path),

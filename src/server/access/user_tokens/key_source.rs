@@ -261,9 +261,10 @@ mod tests {
             let keys = format!(
                 r#"{{"keys":[{{"kty":"OKP","crv":"Ed25519","kid":"{number}","x":"{x}"}}]}}"#
             );
-            ready(match self.fails.load(Relaxed) {
-                true => Err(Error::unavailable("it is down", "")),
-                false => Ok(keys.into()),
+            ready(if self.fails.load(Relaxed) {
+                Err(Error::unavailable("it is down", ""))
+            } else {
+                Ok(keys.into())
             })
             .boxed()
         }

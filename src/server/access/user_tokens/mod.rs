@@ -150,13 +150,12 @@ impl UserTokens {
         let Some(keys) = self.keys.current() else {
             return Err(Unverified::Keyless(None));
         };
-        let verified = match keys.verified.get(digest) {
-            Some(verified) => verified,
-            None => {
-                let verified = self.verify_with(&keys, token)?;
-                keys.verified.put(digest, verified.clone(), token.len());
-                verified
-            }
+        let verified = if let Some(verified) = keys.verified.get(digest) {
+            verified
+        } else {
+            let verified = self.verify_with(&keys, token)?;
+            keys.verified.put(digest, verified.clone(), token.len());
+            verified
         };
         if time_until(verified.end).is_zero() {
             return Err(RefusedToken::Expired.into());

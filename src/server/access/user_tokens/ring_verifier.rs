@@ -18,6 +18,7 @@ pub(super) fn install() {
     let _installed = RING.install_default();
 }
 
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the type of the library")]
 fn no_signer(_: &Algorithm, _: &EncodingKey) -> Result<Box<dyn jsonwebtoken::crypto::JwtSigner>> {
     Err(ErrorKind::UnsupportedAlgorithm.into())
 }
@@ -29,6 +30,7 @@ struct RingVerifier {
 }
 
 /// The key must be of the family of the algorithm: the bytes of a public key are not a secret of HS256.
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "the type of the library")]
 fn verifier(algorithm: &Algorithm, key: &DecodingKey) -> Result<Box<dyn JwtVerifier>> {
     if key.family() != algorithm.family() {
         return Err(ErrorKind::InvalidKeyFormat.into());

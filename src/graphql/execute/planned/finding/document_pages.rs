@@ -89,7 +89,7 @@ impl FoundPage {
 
 /// A page that is to be found.
 enum PageToFind<'f> {
-    Request(DocumentsRequest),
+    Request(Box<DocumentsRequest>),
     /// The query that the rules allow.
     Permitted(&'f PageQuery),
 }
@@ -110,13 +110,12 @@ impl FoundPages {
             let LookupOf::Documents(arguments) = &lookup.of else {
                 return Ok(None);
             };
-            let asked = match finder.permit {
-                Some(permit) => permit.page(number).map(PageToFind::Permitted),
-                None => {
-                    let request = finder.arguments.request(arguments);
-                    let request = request.map_err(|error| (lookup.position, error))?;
-                    Some(PageToFind::Request(request))
-                }
+            let asked = if let Some(permit) = finder.permit {
+                permit.page(number).map(PageToFind::Permitted)
+            } else {
+                let request = finder.arguments.request(arguments);
+                let request = request.map_err(|error| (lookup.position, error))?;
+                Some(PageToFind::Request(Box::new(request)))
             };
             let asked = asked.ok_or_else(|| (lookup.position, mismatch()))?;
             Ok(Some(asked))

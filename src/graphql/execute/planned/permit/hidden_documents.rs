@@ -169,10 +169,7 @@ impl<'c> Alike<'c> {
 }
 
 /// The results of reads, under the numbers that they have in a plan.
-pub(crate) fn renumbered<'l>(
-    loaded: Loaded<'l>,
-    numbers: Option<Vec<Option<usize>>>,
-) -> Loaded<'l> {
+pub(crate) fn renumbered(loaded: Loaded<'_>, numbers: Option<Vec<Option<usize>>>) -> Loaded<'_> {
     match numbers {
         Some(numbers) => loaded.renumbered(numbers),
         None => loaded,

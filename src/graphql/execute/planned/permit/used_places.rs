@@ -269,7 +269,7 @@ impl<'b> Collector<'b, '_> {
             {
                 match field {
                     PageField::TotalCount | PageField::TotalCountReason | PageField::GroupCount => {
-                        counts = true
+                        counts = true;
                     }
                     PageField::Index
                     | PageField::Partial
