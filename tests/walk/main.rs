@@ -164,12 +164,12 @@ fn walk_commands_after_those_of_the_readme_print_the_documented_output() {
 /// The packages with which Node drives Chromium, and the program of Chromium. `None` if they cannot be
 /// had; the test is then reported as skipped.
 fn driver(left_out: &str) -> Option<(PathBuf, String)> {
-    if skips_long(left_out) || !has("npm", left_out) || !has("node", left_out) {
-        return None;
-    }
     // The tests run at the same time and share the folder.
     static DRIVER: LazyLock<PathBuf> =
         LazyLock::new(|| npm::install("browser").expect("the driver's packages"));
+    if skips_long(left_out) || !has("npm", left_out) || !has("node", left_out) {
+        return None;
+    }
     let chromium = browser::chromium(left_out)?;
     Some((DRIVER.clone(), chromium))
 }

@@ -45,9 +45,10 @@ impl Client {
     /// The message of the only error of a request that the rules refuse. Nothing is read or written.
     async fn refused(&self, query: &str) -> String {
         // A transaction reads the format of the store.
-        let nothing = match query.starts_with("mutation") {
-            true => self.cost("mutation { __typename }", NONE).await.1,
-            false => self.cost("{ __typename }", NONE).await.1,
+        let nothing = if query.starts_with("mutation") {
+            self.cost("mutation { __typename }", NONE).await.1
+        } else {
+            self.cost("{ __typename }", NONE).await.1
         };
         let before = self.counts();
         let (code, message) = self.error(query, NONE).await;

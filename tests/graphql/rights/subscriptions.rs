@@ -248,12 +248,8 @@ async fn changes_are_cut_to_the_allowed_place() {
         r#"replaceDocument(collection: "notes", id: "a", document: {hidden: {pin: 99}, open: 1}) { key }"#,
     )
     .await;
-    assert_eq!(told["patch"].to_string().contains("99"), false, "{told}");
-    assert_eq!(
-        told["paths"].to_string().contains("hidden"),
-        false,
-        "{told}"
-    );
+    assert!(!told["patch"].to_string().contains("99"), "{told}");
+    assert!(!told["paths"].to_string().contains("hidden"), "{told}");
     let told = change(r#"deleteDocument(collection: "notes", id: "a") { deleted }"#).await;
     assert_eq!(told, above);
     let told = change(
