@@ -16,7 +16,7 @@
 //!
 //! # Reading
 //! Entries are spread over shards. All shards are read at one snapshot, so the commits up to its
-//! version are complete ([`read`]). [`feed`] reads each new commit once for all subscribers of a
+//! version are complete ([`read_change_log`]). [`feed`] reads each new commit once for all subscribers of a
 //! server, and its subscribers share what they hold of them ([`feed::shared_commits`]). [`expire`] removes old entries and moves the horizon, after which the log is complete, in
 //! the same transaction. A reader from before the horizon gets an error and no gap. [`size`] measures
 //! the log.

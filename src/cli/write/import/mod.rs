@@ -1,6 +1,6 @@
 //! `phyllo import`
 //!
-//! A thread reads the stream ([`read`]): it finds the end of each document ([`split`]), parses it
+//! A thread reads the stream ([`read_batches`]): it finds the end of each document ([`split`]), parses it
 //! and determines its id ([`prepare`]), and makes batches. Meanwhile this task commits the previous
 //! batch in one transaction. Memory is bounded by the largest document and three batches.
 
