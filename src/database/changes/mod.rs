@@ -2,7 +2,7 @@
 //!
 //! # Writing
 //! A transaction records the edits of documents while it makes them ([`record`]). When it commits,
-//! [`mod@write`] stores one entry in the same transaction: a header with the changed documents and
+//! [`write_commit_entry`] stores one entry in the same transaction: a header with the changed documents and
 //! places, and apart from it the edits as JSON Patches, so that a server that looks for changes of
 //! certain places does not read the patches of others. The keys of an entry contain the version
 //! of its commit, which only the commit determines. So entries are in the order of commits, and
