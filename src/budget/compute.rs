@@ -52,9 +52,7 @@ impl Budget {
     /// clients send or store that cannot ask for the slice inside. After the deadline, the work does not
     /// wait for a processor; the caller checks the budget.
     pub async fn portion<T>(&self, steps: u64, work: impl FnOnce() -> T) -> T {
-        turn().await;
-        if steps <= PORTION_STEPS_MAX {
-            count_steps(steps);
+        if is_short(steps).await {
             return work();
         }
         let _permit = timeout_at(self.deadline(), self.permits().acquire()).await;
@@ -87,13 +85,21 @@ impl Budget {
 
 /// As [`Budget::portion`], for work of a query that has no budget yet.
 pub async fn portion<T>(steps: u64, work: impl FnOnce() -> T) -> T {
-    turn().await;
-    if steps <= PORTION_STEPS_MAX {
-        count_steps(steps);
+    if is_short(steps).await {
         return work();
     }
     let _permit = LONG_WORK.acquire().await;
     block_thread(work)
+}
+
+/// Waits for the turn of work of so many steps. Returns whether this thread does it, and then counts them.
+async fn is_short(steps: u64) -> bool {
+    turn().await;
+    let is_short = steps <= PORTION_STEPS_MAX;
+    if is_short {
+        count_steps(steps);
+    }
+    is_short
 }
 
 /// Makes room for so many further items in a list. A large list is moved on a blocking thread.
@@ -119,6 +125,16 @@ pub fn block_thread<T>(work: impl FnOnce() -> T) -> T {
     }
 }
 
+/// Whether this thread reads a text of `bytes` bytes of JSON. If so, waits for its turn, and counts its steps.
+pub(crate) async fn reads_here(bytes: usize) -> bool {
+    let is_small = bytes <= JSON_BYTES_AT_ONCE;
+    if is_small {
+        turn().await;
+        count_steps(bytes as u64 / JSON_BYTES_PER_STEP);
+    }
+    is_small
+}
+
 /// Runs `work` on a text of `bytes` bytes: directly if the text is small, otherwise on a blocking
 /// thread.
 ///
@@ -128,9 +144,7 @@ pub async fn offload_if_large<T: Send + 'static>(
     bytes: usize,
     work: impl FnOnce() -> Result<T> + Send + 'static,
 ) -> Result<T> {
-    if bytes <= JSON_BYTES_AT_ONCE {
-        turn().await;
-        count_steps(bytes as u64 / JSON_BYTES_PER_STEP);
+    if reads_here(bytes).await {
         return work();
     }
     let done = tokio::task::spawn_blocking(work).await;

@@ -24,6 +24,7 @@ mod waiting;
 mod waiting_client;
 mod written_text;
 
+pub(crate) use compute::reads_here;
 pub use compute::{block_thread, grow, offload_if_large, portion};
 pub use counters::Budget;
 pub use pool::{Pool, Share};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::budget::{count_steps, offload_if_large, turn};
+use crate::budget::{offload_if_large, reads_here};
 use crate::database::IdempotencyKey;
 use crate::error::Result;
 use crate::graphql::prepare::plan::Plan;
@@ -11,7 +11,7 @@ use crate::graphql::request::body::Request;
 use crate::graphql::request::raw_variables::GivenVariables;
 use crate::graphql::variables::coerce::coerce;
 use crate::graphql::variables::coerced::{Coerced, IdleVariables};
-use crate::limits::{Bounds, JSON_BYTES_AT_ONCE, JSON_BYTES_PER_STEP};
+use crate::limits::Bounds;
 use crate::rights::{Principal, RequestRights};
 
 /// An operation that can be executed any number of times.
@@ -78,9 +78,7 @@ pub(crate) async fn coerced(
     bounds: Bounds,
 ) -> Result<Coerced> {
     let bytes = request.variables.text().len();
-    if bytes <= JSON_BYTES_AT_ONCE {
-        turn().await;
-        count_steps(bytes as u64 / JSON_BYTES_PER_STEP);
+    if reads_here(bytes).await {
         let name = request.operation_name.as_deref();
         return coerced_now(prepared, name, &request.variables, &bounds);
     }
