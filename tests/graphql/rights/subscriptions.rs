@@ -13,6 +13,7 @@ cases!(
     async [
         a_live_query_needs_the_right_to_read,
         a_live_query_ends_when_its_right_is_removed,
+        a_live_query_opened_after_a_reload_has_nothing_of_the_replaced_rules,
         a_live_document_is_gone_when_its_condition_fails,
         callers_do_not_share_live_queries,
         a_live_page_has_only_documents_that_pass,
@@ -98,6 +99,31 @@ async fn a_live_query_ends_when_its_right_is_removed() {
     let told = live.next().await;
     assert!(forbidden(&told) && told["data"].is_null(), "{told}");
     live.assert_ended().await;
+}
+
+async fn a_live_query_opened_after_a_reload_has_nothing_of_the_replaced_rules() {
+    let all = logging().await;
+    let (sender, rules) = replaceable(&for_anyone(OPEN));
+    let limited = all.limited(rules, user(json!({})));
+    let drafts = format!("{OPEN}\nwhere = {{ at = \"$.status\", eq = \"draft\" }}");
+    let [visible, hidden] = [json!({"value": "x"}), Value::Null];
+    let mut open = vec![limited.subscribe(LIVE).await];
+    assert_eq!(open[0].next().await["data"]["document"], visible);
+    for (rules, document) in [(&*drafts, hidden), (OPEN, visible)] {
+        sender.send_replace(parsed(&for_anyone(rules)));
+        // It shares the query, which has not been executed again.
+        open.push(limited.subscribe(LIVE).await);
+        for live in open.iter_mut().rev() {
+            let expected = json!({"data": {"document": document}});
+            assert_eq!(live.next().await, expected, "under {rules}");
+        }
+    }
+    sender.send_replace(parsed(""));
+    open.push(limited.subscribe(LIVE).await);
+    for mut live in open.into_iter().rev() {
+        assert!(forbidden(&live.next().await));
+        live.assert_ended().await;
+    }
 }
 
 async fn a_live_document_is_gone_when_its_condition_fails() {
