@@ -250,6 +250,12 @@ impl GraphQl {
         };
         match target {
             SubscriptionTarget::Live(interest, pause) => {
+                let interest = if operation.rights.rules_in_force().is_some() {
+                    // A condition can test any part of the document.
+                    interest.in_whole_documents()
+                } else {
+                    interest
+                };
                 let follow = self.0.database.changes().follow(interest, FollowFrom::Now);
                 let idle = IdleOperation::new(operation);
                 let execute = move || -> BoxFuture<'static, EventResponse> {

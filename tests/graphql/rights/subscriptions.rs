@@ -15,6 +15,7 @@ cases!(
         a_live_query_ends_when_its_right_is_removed,
         a_live_query_opened_after_a_reload_has_nothing_of_the_replaced_rules,
         a_live_document_is_gone_when_its_condition_fails,
+        a_live_part_is_gone_when_a_condition_elsewhere_in_its_document_fails,
         callers_do_not_share_live_queries,
         a_live_page_has_only_documents_that_pass,
         changes_need_a_rule_without_a_condition,
@@ -149,6 +150,23 @@ async fn a_live_document_is_gone_when_its_condition_fails() {
         live.next().await["data"]["document"]["text"],
         json!("canary")
     );
+}
+
+async fn a_live_part_is_gone_when_a_condition_elsewhere_in_its_document_fails() {
+    let all = logging().await;
+    let published = "where = { at = \"$.status\", eq = \"published\" }";
+    let limited = all.limited(anyone(&[&format!("{OPEN}\n{published}")]), user(json!({})));
+    let mut live = limited.subscribe(LIVE).await;
+    let [visible, hidden] = [json!({"value": "x"}), Value::Null];
+    assert_eq!(live.next().await["data"]["document"], visible);
+    for (status, document) in [("draft", hidden), ("published", visible)] {
+        all.mutate(&format!(
+            r#"replaceDocument(collection: "notes", id: "a", path: "/status", document: "{status}") {{ key }}"#
+        ))
+        .await;
+        let expected = json!({"data": {"document": document}});
+        assert_eq!(live.next().await, expected, "{status}");
+    }
 }
 
 async fn callers_do_not_share_live_queries() {
