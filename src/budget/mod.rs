@@ -15,6 +15,7 @@ mod compute;
 mod counters;
 mod kinds;
 mod poll_clock;
+mod poll_permits;
 mod pool;
 mod reservation;
 mod slice;

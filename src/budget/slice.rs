@@ -8,15 +8,19 @@
 //!
 //! A slice is also over after [`STEPS_AT_A_TIME`] steps of work. So the most steps of one poll do not
 //! depend on the machine, and tests assert them ([`longest_poll_steps`]).
+//!
+//! A task that has used up its slice is polled again when it is its turn among such tasks
+//! (`budget::poll_permits`).
 
 use std::cell::Cell;
 use std::pin::Pin;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::task::{Context, Poll};
+use std::task::{Context, Poll, ready};
 use std::time::{Duration, Instant};
 
 use super::poll_clock::thread_time;
+use super::poll_permits::{NextPoll, PollPermit};
 use crate::limits::{LONG_POLL_TIME, SLICE_TIME, STEPS_AT_A_TIME};
 
 thread_local! {
@@ -26,6 +30,10 @@ thread_local! {
     static BLOCKED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     /// The steps of work that the current poll has done, without those on a blocked thread.
     static STEPS: Cell<u64> = const { Cell::new(0) };
+    /// The permit of the current poll.
+    static PERMIT: Cell<Option<PollPermit>> = const { Cell::new(None) };
+    /// What the current poll has done.
+    static DONE: Cell<PollDone> = const { Cell::new(PollDone::NOTHING) };
 }
 
 /// The longest poll of any task of the process, in nanoseconds.
@@ -37,13 +45,35 @@ static LONG_POLLS: AtomicU64 = AtomicU64::new(0);
 /// The most steps of work that one poll of any task of the process has done.
 static LONGEST_POLL_STEPS: AtomicU64 = AtomicU64::new(0);
 
+/// What a poll has done that matters for the next poll of its task.
+#[derive(Clone, Copy)]
+struct PollDone {
+    /// Whether it ends because its slice is over.
+    yields: bool,
+    /// Whether it was of a transaction that writes.
+    writes: bool,
+}
+
+impl PollDone {
+    const NOTHING: Self = Self {
+        yields: false,
+        writes: false,
+    };
+}
+
 /// A task whose polls have a slice of time each.
-pub struct Sliced<F>(Pin<Box<F>>);
+pub struct Sliced<F> {
+    task: Pin<Box<F>>,
+    next: NextPoll,
+}
 
 impl<F> Sliced<F> {
     /// Begins a slice at each poll of `task`. Wrap whole tasks only.
     pub fn new(task: F) -> Self {
-        Self(Box::pin(task))
+        Self {
+            task: Box::pin(task),
+            next: NextPoll::default(),
+        }
     }
 }
 
@@ -51,8 +81,16 @@ impl<F: Future> Future for Sliced<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        let slice = Slice::begin();
-        let polled = self.0.as_mut().poll(context);
+        let permit = ready!(self.next.poll_permit(context));
+        let slice = Slice::begin(permit);
+        let polled = self.task.as_mut().poll(context);
+        if slice_is_over() {
+            let done = DONE.get();
+            let permit = PERMIT.take().filter(|_| done.yields);
+            self.next.needs_permit(done.writes, permit);
+        } else {
+            self.next.is_free();
+        }
         drop(slice);
         polled
     }
@@ -62,19 +100,26 @@ impl<F: Future> Future for Sliced<F> {
 struct Slice {
     /// By the clock of the thread.
     begun: Duration,
-    around: (Option<Instant>, Duration, u64),
+    around: (Option<Instant>, Duration, u64, PollDone),
+    /// The permit of the poll around.
+    permit_around: Option<PollPermit>,
 }
 
 impl Slice {
-    fn begin() -> Self {
+    fn begin(permit: Option<PollPermit>) -> Self {
         let begun = thread_time();
         let end = Instant::now() + SLICE_TIME;
         let around = (
             SLICE_END.replace(Some(end)),
             BLOCKED.replace(Duration::ZERO),
             STEPS.replace(0),
+            DONE.replace(PollDone::NOTHING),
         );
-        Self { begun, around }
+        Self {
+            begun,
+            around,
+            permit_around: PERMIT.replace(permit),
+        }
     }
 }
 
@@ -83,6 +128,8 @@ impl Drop for Slice {
         SLICE_END.set(self.around.0);
         let blocked = BLOCKED.replace(self.around.1);
         let steps = STEPS.replace(self.around.2);
+        DONE.set(self.around.3);
+        PERMIT.set(self.permit_around.take());
         if steps > LONGEST_POLL_STEPS.load(Relaxed) {
             LONGEST_POLL_STEPS.fetch_max(steps, Relaxed);
         }
@@ -117,8 +164,10 @@ pub fn longest_poll_steps() -> u64 {
     LONGEST_POLL_STEPS.load(Relaxed)
 }
 
-/// Runs work on which others do not wait. Its time and its steps do not count in this poll.
+/// Runs work on which others do not wait. Its time and its steps do not count in this poll, which gives up
+/// its permit.
 pub(super) fn uncounted<T>(work: impl FnOnce() -> T) -> T {
+    drop(PERMIT.take());
     let (begun, steps) = (thread_time(), STEPS.get());
     let done = work();
     BLOCKED.set(BLOCKED.get() + thread_time().saturating_sub(begun));
@@ -137,6 +186,14 @@ pub(super) fn uncount_steps(steps: u64) {
     STEPS.set(STEPS.get().saturating_sub(steps));
 }
 
+/// Records that the current poll is of a transaction that writes.
+pub(super) fn writes() {
+    DONE.set(PollDone {
+        writes: true,
+        ..DONE.get()
+    });
+}
+
 /// Whether the slice of the current task is over. False outside of [`Sliced`].
 pub fn slice_is_over() -> bool {
     SLICE_END
@@ -147,6 +204,10 @@ pub fn slice_is_over() -> bool {
 /// Waits for a slice that is not over. Call it before a portion of work.
 pub async fn turn() {
     while slice_is_over() {
+        DONE.set(PollDone {
+            yields: true,
+            ..DONE.get()
+        });
         tokio::task::yield_now().await;
     }
 }
