@@ -16,5 +16,7 @@ pub const TYPE_ENUM_VALUES_MAX: usize = 1_000;
 pub const TYPE_ENUM_VALUE_BYTES_MAX: usize = 1_000;
 /// Problems of a schema that its error lists.
 pub const TYPE_PROBLEMS_MAX: usize = 10;
+/// Pairs of schemas that are compared to find out whether documents of one type fit another.
+pub const TYPE_COMPARISONS_MAX: usize = 100_000;
 /// Violations of a type that a validation lists.
 pub const TYPE_VIOLATIONS_MAX: usize = 100;

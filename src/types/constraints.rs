@@ -7,8 +7,8 @@ use super::format::Format;
 use super::shape::ShapeId;
 #[cfg(doc)]
 use super::shape::ShapeKind;
-use crate::document::jsonpath::Regexp;
 use crate::document::leaf::{Kind, Leaf};
+use crate::document::regexp::Regexp;
 
 /// A set of the kinds of JSON Schema's `type`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -122,6 +122,42 @@ pub struct Constraints {
 }
 
 impl Constraints {
+    /// Whether every value fulfils them, whatever is inside it.
+    pub fn accepts_everything(&self) -> bool {
+        let StringConstraints {
+            length_min,
+            length_max,
+            pattern,
+            format,
+        } = &self.string;
+        let NumberConstraints {
+            minimum,
+            exclusive_minimum,
+            maximum,
+            exclusive_maximum,
+            multiple_of,
+        } = &self.number;
+        let bounds = [
+            minimum,
+            exclusive_minimum,
+            maximum,
+            exclusive_maximum,
+            multiple_of,
+        ];
+        self.kinds == Kinds::ALL
+            && self.enumeration.is_none()
+            && self.object.properties.is_empty()
+            && self.object.additional == Additional::Open
+            && self.array.items.is_none()
+            && self.array.items_min == 0
+            && self.array.items_max.is_none()
+            && *length_min == 0
+            && length_max.is_none()
+            && pattern.is_none()
+            && format.is_none()
+            && bounds.iter().all(|bound| bound.is_none())
+    }
+
     /// Those that all values fulfil.
     pub fn open() -> Self {
         Self {

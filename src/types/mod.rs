@@ -10,17 +10,23 @@
 //! of an object, and `minItems` and `maxItems` on the length of an array. So after a change only the
 //! changed value and the container around it have to be looked at, however large the document is.
 
+mod around_change;
 mod collection_type;
+mod compatible;
 mod constraints;
 mod enumeration;
 mod format;
 mod parse;
 mod shape;
+mod validate;
+mod violation;
 
 #[cfg(test)]
 mod tests;
 
+pub use around_change::Around;
 pub use collection_type::{CollectionType, Resolved};
+pub use compatible::is_compatible;
 pub use constraints::{
     Additional, ArrayConstraints, Constraints, Kinds, NumberConstraints, ObjectConstraints,
     Property, StringConstraints,
@@ -28,3 +34,5 @@ pub use constraints::{
 pub use enumeration::Enumeration;
 pub use format::Format;
 pub use shape::{OnDelete, Reference, Shape, ShapeId, ShapeKind};
+pub use validate::{NotValidated, Validator};
+pub use violation::{Violation, Violations};
