@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::constraints::Kinds;
+use super::kinds::Kinds;
 use crate::document::leaf::{Kind, Leaf};
 use crate::document::number;
 
