@@ -83,9 +83,9 @@ pub struct ObjectConstraints {
     /// `properties`, in the order of the schema, and then further names of `required`.
     pub properties: Vec<Property>,
     /// The positions of the properties in the order of their names.
-    pub(super) by_name: Vec<u32>,
+    pub(in crate::types) by_name: Vec<u32>,
     /// The number of required properties.
-    pub(super) required: usize,
+    pub(in crate::types) required: usize,
     /// `additionalProperties`
     pub additional: Additional,
 }
@@ -117,7 +117,7 @@ pub enum Additional {
 }
 
 impl ObjectConstraints {
-    pub(super) fn new(properties: Vec<Property>, additional: Additional) -> Self {
+    pub(in crate::types) fn new(properties: Vec<Property>, additional: Additional) -> Self {
         let mut by_name: Vec<u32> = (0..).take(properties.len()).collect();
         by_name.sort_by(|a, b| {
             let name = |at: u32| &properties[at as usize].name;

@@ -19,7 +19,7 @@ pub enum Format {
 
 impl Format {
     /// The formats with their names in JSON Schema.
-    pub(super) const NAMED: [(&'static str, Self); 5] = [
+    pub(in crate::types) const NAMED: [(&'static str, Self); 5] = [
         ("date-time", Self::DateTime),
         ("date", Self::Date),
         ("uuid", Self::Uuid),

@@ -27,7 +27,7 @@ impl Kinds {
     pub const ALL: Self = Self(127);
 
     /// The kinds with their names in JSON Schema.
-    pub(super) const NAMED: [(&'static str, Self); 7] = [
+    pub(in crate::types) const NAMED: [(&'static str, Self); 7] = [
         ("object", Self::OBJECT),
         ("array", Self::ARRAY),
         ("string", Self::STRING),

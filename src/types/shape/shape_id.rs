@@ -2,13 +2,13 @@
 
 /// The number of a [shape](super::Shape) in its type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ShapeId(pub(super) u32);
+pub struct ShapeId(pub(in crate::types) u32);
 
 impl ShapeId {
     /// The shape of whole documents.
     pub const ROOT: Self = Self(0);
 
-    pub(super) fn index(self) -> usize {
+    pub(in crate::types) fn index(self) -> usize {
         self.0 as usize
     }
 }
