@@ -16,7 +16,7 @@ pub(crate) fn schema(rng: &mut StdRng) -> Value {
     let mut root = object(rng, 0);
     let definitions: Map<String, Value> = ["d1", "d2"]
         .into_iter()
-        .map(|name| (name.to_owned(), schema_at(rng, LEVELS_MAX - 2)))
+        .map(|name| (name.to_owned(), object(rng, LEVELS_MAX - 2)))
         .collect();
     root["$defs"] = Value::Object(definitions);
     root

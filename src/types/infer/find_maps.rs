@@ -1,8 +1,8 @@
 //! Finds the objects that are maps: their names are data.
 //!
 //! Two observations make a map. Most names are rare, as the codes of the currencies of countries are: then
-//! the rare ones are folded, and names that most objects have remain properties. Or all values look alike,
-//! as the translations of a name do.
+//! the rare ones are folded, and names that most objects have remain properties. Or the values are objects
+//! that look alike, as the translations of a name do, or very many objects.
 
 use std::collections::BTreeSet;
 
@@ -14,6 +14,8 @@ use crate::types::shape::Kinds;
 
 /// The number of names from which an object may be a map.
 const NAMES_MIN: usize = 8;
+/// The number of names of objects from which an object is a map.
+const NAMES_OF_OBJECTS_MIN: usize = 24;
 
 /// Folds the members of all objects that are maps.
 ///
@@ -53,7 +55,9 @@ fn names_to_fold(sketches: &Sketches, id: SketchId, steps: &Steps<'_>) -> Result
     }
     let are_values = all.iter().filter(|(name, _)| !is_name(name)).count() * 2 > all.len();
     let members: Vec<SketchId> = all.iter().map(|it| it.1).collect();
-    if are_values || look_alike(sketches, &members, steps)? {
+    let are_objects = members.iter().all(|it| sketches.get(*it).objects > 0);
+    let are_many = are_objects && members.len() >= NAMES_OF_OBJECTS_MIN;
+    if are_values || are_many || look_alike(sketches, &members, steps)? {
         return Ok(all.into_iter().map(|(name, _)| name.clone()).collect());
     }
     Ok(BTreeSet::new())
