@@ -33,16 +33,15 @@ const ROOMS: [(&str, &[&str]); 7] = [
     (
         "types",
         &[
+            "violation",
             "shape",
             "schema_json",
             "parse",
             "collection_type",
-            "violation",
             "validate",
             "around_change",
             "compatible",
             "infer",
-            "tests",
         ],
     ),
     (

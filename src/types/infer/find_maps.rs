@@ -27,11 +27,9 @@ pub(super) fn fold_maps(sketches: &mut Sketches, steps: &Steps<'_>) -> Result<()
         steps.spend(1 + sketches.get(id).members.len() as u64)?;
         let folded = names_to_fold(sketches, id, steps)?;
         if !folded.is_empty() {
-            sketches.fold(id, |name| folded.contains(name))?;
+            sketches.fold(id, |name| folded.contains(name), steps)?;
         }
-        let sketch = sketches.get(id);
-        pending.extend(sketch.members.values().copied());
-        pending.extend(sketch.map.into_iter().chain(sketch.items));
+        pending.extend(sketches.inside(id));
     }
     Ok(())
 }
