@@ -20,6 +20,9 @@ mod shape;
 mod validate;
 mod violation;
 
+#[cfg(test)]
+mod tests;
+
 pub use collection_type::{CollectionType, Resolved};
 pub use compatible::is_compatible;
 pub use infer::{Inference, InferredDocument};

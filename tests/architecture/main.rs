@@ -42,6 +42,7 @@ const ROOMS: [(&str, &[&str]); 7] = [
             "around_change",
             "compatible",
             "infer",
+            "tests",
         ],
     ),
     (

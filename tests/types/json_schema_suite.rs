@@ -11,10 +11,7 @@ use crate::verdicts::{fits, parse, theirs};
 
 /// Where the suite is looked for, from the root of the repository. `./check` puts it into the second
 /// folder if the first does not have it.
-const FOLDERS: [&str; 2] = [
-    "../shared/suites/json-schema",
-    "target/suites/json-schema/tests",
-];
+const FOLDERS: [&str; 2] = ["../shared/suites/json-schema", "target/suites/json-schema"];
 
 /// The optional files that are about keywords of a type.
 const OPTIONAL: [&str; 8] = [

@@ -21,12 +21,7 @@ const DOCUMENT: &str = "document";
 pub(super) fn share(mut schema: SchemaJson) -> SchemaJson {
     let mut sharing = Sharing::default();
     sharing.number_inside(&mut schema);
-    sharing.count_inside(&mut schema);
-    for at in 0..sharing.schemas.len() {
-        let mut body = std::mem::replace(&mut sharing.schemas[at].body, NOTHING);
-        sharing.count_inside(&mut body);
-        sharing.schemas[at].body = body;
-    }
+    sharing.count_inside(&mut schema, DOCUMENT);
     sharing.write_inside(&mut schema, DOCUMENT);
     let dialect = SchemaJson::string("https://json-schema.org/draft/2020-12/schema");
     let mut members = vec![("$schema".to_owned(), dialect)];
@@ -56,8 +51,51 @@ struct Sharing {
 struct NumberedSchema {
     body: SchemaJson,
     uses: usize,
+    /// The best of the names of the places where it is used.
+    place: Option<PlaceName>,
     /// Its name in `$defs`.
     name: Option<String>,
+}
+
+/// What a place suggests as the name of the values there.
+enum PlaceName {
+    /// One of several things: those in `addresses` are called `address`.
+    Singular(String),
+    /// The name of the member.
+    Member(String),
+    /// What is inside a member whose name is no plural.
+    Inside(String),
+}
+
+impl PlaceName {
+    fn text(&self) -> &str {
+        let (Self::Singular(text) | Self::Member(text) | Self::Inside(text)) = self;
+        text
+    }
+
+    fn is_better_than(&self, other: &Self) -> bool {
+        let rank = |name: &Self| match name {
+            Self::Singular(_) => 0,
+            Self::Member(_) => 1,
+            Self::Inside(_) => 2,
+        };
+        rank(self) < rank(other)
+    }
+
+    /// The name of the elements or values of what has this name.
+    fn of_one(name: &str) -> Self {
+        let stem = |suffix: &str| name.strip_suffix(suffix).filter(|stem| !stem.is_empty());
+        if let Some(stem) = stem("ies") {
+            return Self::Singular(format!("{stem}y"));
+        }
+        match stem("sses")
+            .map(|stem| stem.len() + 2)
+            .or(stem("s").map(str::len))
+        {
+            Some(length) if !name.ends_with("ss") => Self::Singular(name[..length].to_owned()),
+            _ => Self::Inside(format!("{name}Item")),
+        }
+    }
 }
 
 impl Sharing {
@@ -80,6 +118,7 @@ impl Sharing {
             self.schemas.push(NumberedSchema {
                 body,
                 uses: 0,
+                place: None,
                 name: None,
             });
         }
@@ -87,40 +126,63 @@ impl Sharing {
     }
 
     /// Counts how often each schema is used. What is inside equal schemas is counted once.
-    fn count_inside(&mut self, schema: &mut SchemaJson) {
-        for (_, inside) in schemas_inside(schema, "") {
-            match number_of(inside) {
-                Some(number) => self.schemas[number].uses += 1,
-                None => self.count_inside(inside),
+    fn count_inside(&mut self, schema: &mut SchemaJson, name: &str) {
+        let mut used_here = HashSet::new();
+        for (mut place, inside) in schemas_inside(schema, name) {
+            let Some(number) = number_of(inside) else {
+                self.count_inside(inside, place.text());
+                continue;
+            };
+            if !used_here.insert(number) {
+                // Members that are alike are called after what they are in.
+                let of_one = PlaceName::of_one(name);
+                if of_one.is_better_than(&place) {
+                    place = of_one;
+                }
+            }
+            let used = &mut self.schemas[number];
+            used.uses += 1;
+            if used.uses == 1 {
+                let mut body = std::mem::replace(&mut used.body, NOTHING);
+                self.count_inside(&mut body, place.text());
+                self.schemas[number].body = body;
+            }
+            let known = &mut self.schemas[number].place;
+            if known
+                .as_ref()
+                .is_none_or(|known| place.is_better_than(known))
+            {
+                *known = Some(place);
             }
         }
     }
 
     /// Replaces the numbers by schemas or by references to `$defs`.
     fn write_inside(&mut self, schema: &mut SchemaJson, name: &str) {
-        for (name, inside) in schemas_inside(schema, name) {
+        for (place, inside) in schemas_inside(schema, name) {
             let Some(number) = number_of(inside) else {
-                self.write_inside(inside, &name);
+                self.write_inside(inside, place.text());
                 continue;
             };
             let (field, _) = split_field(std::mem::replace(inside, NOTHING));
             *inside = if self.schemas[number].uses > 1 {
-                let target = format!("#/$defs/{}", self.definition(number, &name));
+                let target = format!("#/$defs/{}", self.definition(number));
                 reference(SchemaJson::string(&target), field)
             } else {
                 let mut body = std::mem::replace(&mut self.schemas[number].body, NOTHING);
-                self.write_inside(&mut body, &name);
+                self.write_inside(&mut body, place.text());
                 with_field(body, field)
             };
         }
     }
 
     /// The name of a schema in `$defs`, to which it is added the first time.
-    fn definition(&mut self, number: usize, name: &str) -> String {
+    fn definition(&mut self, number: usize) -> String {
         if let Some(known) = &self.schemas[number].name {
             return known.clone();
         }
-        let free = self.free_name(name);
+        let place = self.schemas[number].place.take();
+        let free = self.free_name(place.as_ref().map_or(DOCUMENT, PlaceName::text));
         self.schemas[number].name = Some(free.clone());
         let at = self.definitions.len();
         self.definitions.push((free.clone(), NOTHING));
@@ -192,7 +254,7 @@ fn with_field(schema: SchemaJson, field: Option<SchemaJson>) -> SchemaJson {
 fn schemas_inside<'s>(
     schema: &'s mut SchemaJson,
     name: &str,
-) -> Vec<(String, &'s mut SchemaJson)> {
+) -> Vec<(PlaceName, &'s mut SchemaJson)> {
     let SchemaJson::Object(members) = schema else {
         return Vec::new();
     };
@@ -200,22 +262,14 @@ fn schemas_inside<'s>(
     for (keyword, value) in members {
         match (&**keyword, value) {
             ("properties", SchemaJson::Object(properties)) => {
-                inside.extend(properties.iter_mut().map(|(name, it)| (name.clone(), it)));
+                let members = properties.iter_mut();
+                inside.extend(members.map(|(name, it)| (PlaceName::Member(name.clone()), it)));
             }
-            ("items" | "additionalProperties", value) => inside.push((singular(name), value)),
+            ("items" | "additionalProperties", value) => {
+                inside.push((PlaceName::of_one(name), value));
+            }
             _ => {}
         }
     }
     inside
-}
-
-/// The name of one of several things.
-fn singular(name: &str) -> String {
-    match name.strip_suffix("ies") {
-        Some(stem) if !stem.is_empty() => format!("{stem}y"),
-        _ => match name.strip_suffix('s') {
-            Some(stem) if !stem.is_empty() && !stem.ends_with('s') => stem.to_owned(),
-            _ => format!("{name}Item"),
-        },
-    }
 }

@@ -69,6 +69,11 @@ impl Default for Sketch {
     }
 }
 
+/// Whether a string may be meant to have a format. Many texts with a colon are URIs only by chance.
+fn suggests(format: Format, text: &str) -> bool {
+    format.accepts(text) && (format != Format::Uri || text.contains("://"))
+}
+
 /// The sketches of all places.
 pub(super) struct Sketches(Vec<Sketch>);
 
@@ -132,7 +137,7 @@ impl Sketches {
         sketch.kinds = sketch.kinds.with(Kinds::of_leaf(leaf));
         if let Leaf::String(text) = leaf {
             sketch.strings += 1;
-            sketch.formats.retain(|format| format.accepts(text));
+            sketch.formats.retain(|format| suggests(*format, text));
             let Some(different) = &mut sketch.different else {
                 return;
             };

@@ -23,8 +23,8 @@ use crate::error::{Error, Limit, Result};
 use crate::limits::{JSON_BYTES_PER_STEP, TYPE_BYTES_MAX, TYPE_SHAPES_MAX};
 use crate::types::shape::{Constraints, Shape, ShapeId};
 use annotations::Annotations;
-use keywords::InsteadOf;
 pub(super) use annotations::is_graphql_name;
+use keywords::InsteadOf;
 use pointer::Pointer;
 use problems::Problems;
 
