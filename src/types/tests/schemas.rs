@@ -291,11 +291,11 @@ fn what_means_nothing_is_refused_where_it_is() {
             "/items/type",
             "beside `$ref`",
         ),
-        (r##"{"$ref": "#"}"##, "", "it refers to itself"),
+        (r##"{"$ref": "#"}"##, "", "in a circle"),
         (
             r##"{"$defs": {"a": {"$ref": "#/$defs/b"}, "b": {"$ref": "#/$defs/a"}}}"##,
             "/$defs/a",
-            "it refers to itself",
+            "in a circle",
         ),
         (
             r#"{"x-graphql": {"title": "A"}}"#,
@@ -422,11 +422,11 @@ fn text_that_is_no_json_is_refused() {
 
 #[test]
 fn the_first_problems_are_listed_and_the_others_counted() {
-    let keywords: Vec<String> = (0..100_000).map(|at| format!(r#""k{at}":1"#)).collect();
+    let keywords: Vec<String> = (0..50_000).map(|at| format!(r#""k{at}":1"#)).collect();
     let message = refusal(&format!("{{{}}}", keywords.join(",")));
     let listed = message.matches("a type cannot have this keyword").count();
     assert_eq!(listed, TYPE_PROBLEMS_MAX);
-    let more = 100_000 - TYPE_PROBLEMS_MAX;
+    let more = 50_000 - TYPE_PROBLEMS_MAX;
     assert!(
         message.ends_with(&format!("and {more} more problems")),
         "{message}"
@@ -535,7 +535,7 @@ fn chains_of_references_have_a_limit() {
         (0..9_000).map(|at| format!(r##""d{at}":{{"$ref":"#/$defs/d{}"}}"##, (at + 1) % 8_000));
     let each: Vec<_> = each.collect();
     let message = refusal(&format!(r#"{{"$defs":{{{}}}}}"#, each.join(",")));
-    assert!(message.contains("it refers to itself"), "{message}");
+    assert!(message.contains("in a circle"), "{message}");
 }
 
 /// Deep schemas are parsed on the stack of a worker thread.
