@@ -152,13 +152,12 @@ fn random_change(rng: &mut StdRng, schema: &Value, document: &Value) -> Option<C
     let place = places.choose(rng)?.clone();
     let below = |segment: Segment| [&place[..], &[segment]].concat();
     // Half of the new values fit some other place of the schema.
-    let new = match rng.random_bool(0.5) {
-        true => any_value(rng, 3),
-        false => {
-            let inside = value(rng, schema, schema, 0);
-            let members = inside.as_object().into_iter().flat_map(|it| it.values());
-            members.cloned().choose(rng).unwrap_or(json!("a"))
-        }
+    let new = if rng.random_bool(0.5) {
+        any_value(rng, 3)
+    } else {
+        let inside = value(rng, schema, schema, 0);
+        let members = inside.as_object().into_iter().flat_map(|it| it.values());
+        members.cloned().choose(rng).unwrap_or(json!("a"))
     };
     match at(document, &place) {
         Value::Object(members) => {
@@ -174,9 +173,10 @@ fn random_change(rng: &mut StdRng, schema: &Value, document: &Value) -> Option<C
         }
         Value::Array(elements) => {
             let index = (0..elements.len()).choose(rng);
-            let new = match rng.random_bool(0.5) {
-                true => elements.choose(rng).cloned().unwrap_or(new),
-                false => new,
+            let new = if rng.random_bool(0.5) {
+                elements.choose(rng).cloned().unwrap_or(new)
+            } else {
+                new
             };
             let segment = |index: usize| Segment::Index(index as u64);
             match rng.random_range(0..3) {

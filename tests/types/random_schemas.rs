@@ -44,9 +44,10 @@ fn schema_at(rng: &mut StdRng, level: usize) -> Value {
 
 /// The kind, perhaps with null.
 fn kind(rng: &mut StdRng, name: &str) -> Value {
-    match rng.random_bool(0.2) {
-        true => json!([name, "null"]),
-        false => json!(name),
+    if rng.random_bool(0.2) {
+        json!([name, "null"])
+    } else {
+        json!(name)
     }
 }
 
