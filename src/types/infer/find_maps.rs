@@ -38,8 +38,8 @@ pub(super) fn fold_maps(sketches: &mut Sketches, steps: &Steps<'_>) -> Result<()
 fn names_to_fold(sketches: &Sketches, id: SketchId, steps: &Steps<'_>) -> Result<BTreeSet<String>> {
     let sketch = sketches.get(id);
     let is_rare = |it: SketchId| 2 * sketches.get(it).values < sketch.objects;
-    let all = Members::of(sketch, |_| true);
-    let rare = Members::of(sketch, is_rare);
+    let all = ChosenMembers::of(sketch, |_| true);
+    let rare = ChosenMembers::of(sketch, is_rare);
     let no_name_is_frequent = rare.names.len() == all.names.len();
     for (members, are_data) in [(rare, no_name_is_frequent), (all, false)] {
         if members.names.len() >= NAMES_MIN && members.are_map(sketches, are_data, steps)? {
@@ -50,12 +50,12 @@ fn names_to_fold(sketches: &Sketches, id: SketchId, steps: &Steps<'_>) -> Result
 }
 
 /// Some members of the objects at a place.
-struct Members<'s> {
+struct ChosenMembers<'s> {
     names: Vec<&'s String>,
     values: Vec<SketchId>,
 }
 
-impl<'s> Members<'s> {
+impl<'s> ChosenMembers<'s> {
     fn of(sketch: &'s Sketch, chosen: impl Fn(SketchId) -> bool) -> Self {
         let members = sketch.members.iter().filter(|(_, member)| chosen(**member));
         let (names, values) = members.unzip();

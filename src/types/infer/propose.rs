@@ -28,7 +28,7 @@ const LENGTH_MAX: u64 = 4;
 /// Objects of which a member that all have is required.
 const REQUIRED_OBJECTS_MIN: u64 = 2;
 
-type Members = Vec<(String, SchemaJson)>;
+type Keywords = Vec<(String, SchemaJson)>;
 
 /// The number of levels below the document that a schema can describe within the limits of types.
 ///
@@ -83,7 +83,7 @@ impl Proposal<'_> {
         SchemaJson::Object(members)
     }
 
-    fn objects(&self, id: SketchId, level: usize, members: &mut Members) {
+    fn objects(&self, id: SketchId, level: usize, members: &mut Keywords) {
         let sketch = self.sketches.get(id);
         let is_document = id == SketchId::ROOT;
         let has_fields = sketch.kinds.without(Kinds::NULL) == Kinds::OBJECT;
@@ -115,7 +115,7 @@ impl Proposal<'_> {
         members.push(("additionalProperties".to_owned(), additional));
     }
 
-    fn arrays(&self, sketch: &Sketch, level: usize, members: &mut Members) {
+    fn arrays(&self, sketch: &Sketch, level: usize, members: &mut Keywords) {
         let Some(items) = sketch.items else {
             return;
         };
@@ -148,7 +148,7 @@ fn kinds_of(kinds: Kinds) -> SchemaJson {
     }
 }
 
-fn strings(sketch: &Sketch, members: &mut Members) {
+fn strings(sketch: &Sketch, members: &mut Keywords) {
     if let Some(format) = sketch.formats.first()
         && sketch.strings >= FORMAT_STRINGS_MIN
     {

@@ -4,6 +4,7 @@
 //! shape that it refers to. A `$ref` beside annotations becomes a shape of its own with the constraints
 //! of the other; it is completed after all others are parsed, because references may be recursive.
 
+mod annotation_keywords;
 mod annotations;
 mod constraint_keywords;
 mod field_names;
