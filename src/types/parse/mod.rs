@@ -26,7 +26,7 @@ use crate::types::shape::{Constraints, Shape, ShapeId};
 use annotations::Annotations;
 pub(super) use annotations::is_graphql_name;
 use keywords::InsteadOf;
-use pointer::Pointer;
+use pointer::{Pointer, decode_token};
 use problems::Problems;
 
 /// The names of fields that the GraphQL type of a document has besides its properties.
@@ -266,7 +266,7 @@ impl<'s> Parser<'s> {
         let name = text
             .strip_prefix("#/$defs/")
             .filter(|name| !name.contains('/'));
-        let Some(name) = name.and_then(references::decode) else {
+        let Some(name) = name.and_then(decode_token) else {
             let message = "write \"#/$defs/NAME\", the name of a member of `$defs`, or \"#\"";
             self.problems.add(at, message);
             return None;

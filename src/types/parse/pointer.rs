@@ -2,6 +2,8 @@
 
 use std::fmt::{self, Write as _};
 
+use percent_encoding::percent_decode_str;
+
 use crate::document::leaf::abridged;
 use crate::document::path::{Segment, SegmentRef};
 
@@ -57,6 +59,24 @@ impl Pointer<'_> {
         }
         out.0
     }
+}
+
+/// The name in a token of a JSON Pointer in a URI fragment. None if an escape is malformed.
+pub(super) fn decode_token(token: &str) -> Option<String> {
+    let decoded = percent_decode_str(token).decode_utf8().ok()?;
+    let mut name = String::with_capacity(decoded.len());
+    let mut parts = decoded.split('~');
+    name.push_str(parts.next()?);
+    for part in parts {
+        let (escaped, rest) = match part.as_bytes().first()? {
+            b'0' => ('~', &part[1..]),
+            b'1' => ('/', &part[1..]),
+            _ => return None,
+        };
+        name.push(escaped);
+        name.push_str(rest);
+    }
+    Some(name)
 }
 
 /// Text that refuses to become long.

@@ -2,30 +2,10 @@
 
 use std::collections::HashMap;
 
-use percent_encoding::percent_decode_str;
-
 use super::{Completion, Parser};
 use crate::error::{Error, Limit, Result};
 use crate::limits::TYPE_REFERENCES_MAX;
 use crate::types::shape::{Kinds, OnDelete, Shape, ShapeId};
-
-/// The name in a token of a JSON Pointer in a URI fragment. None if an escape is malformed.
-pub(super) fn decode(token: &str) -> Option<String> {
-    let decoded = percent_decode_str(token).decode_utf8().ok()?;
-    let mut name = String::with_capacity(decoded.len());
-    let mut parts = decoded.split('~');
-    name.push_str(parts.next()?);
-    for part in parts {
-        let (escaped, rest) = match part.as_bytes().first()? {
-            b'0' => ('~', &part[1..]),
-            b'1' => ('/', &part[1..]),
-            _ => return None,
-        };
-        name.push(escaped);
-        name.push_str(rest);
-    }
-    Some(name)
-}
 
 /// Where a chain of references ends.
 #[derive(Clone, Copy)]
