@@ -4,6 +4,7 @@
 mod bounds;
 mod connections;
 mod queries;
+mod stored_types;
 mod user_tokens;
 
 use std::time::Duration;
@@ -11,6 +12,7 @@ use std::time::Duration;
 pub use bounds::Bounds;
 pub use connections::*;
 pub use queries::*;
+pub use stored_types::*;
 pub use user_tokens::*;
 
 /// Bytes of an encoded key. FoundationDB's limit; the embedded engine has the same.

@@ -51,9 +51,9 @@ const ROOMS: [(&str, &[&str]); 6] = [
         &[
             "document_key",
             "format",
+            "types",
             "changes",
             "open",
-            "versionstamp",
             "read",
             "catalog",
             "index",
@@ -544,10 +544,11 @@ fn every_error_code_is_documented() {
 /// Errors with extra fields are created by functions that require the fields.
 #[test]
 fn errors_with_facts_are_made_by_their_own_functions() {
-    const WITH_FACTS: [&str; 8] = [
+    const WITH_FACTS: [&str; 9] = [
         "InvalidPath",
         "NotFound",
         "VersionMismatch",
+        "TypeMismatch",
         "TestFailed",
         "TooLarge",
         "TooComplex",

@@ -155,7 +155,7 @@ impl SalvagedSettings {
         let mut batches = Batches::new(&**snapshot, begin, end);
         while let Some(pairs) = batches.next().await? {
             for (key, value) in pairs.iter() {
-                let Some(collection) = Family::indexed_collection(key) else {
+                let Some(collection) = Family::defined_collection(key) else {
                     continue;
                 };
                 let index = Family::index_name(key).and_then(|name| Index::decode(name, value));

@@ -7,7 +7,7 @@ use super::entries::Row;
 use crate::budget::Budget;
 use crate::database::document_key::DocumentKey;
 use crate::database::open::unique_values::{UniqueIndex, check_now, written};
-use crate::database::versionstamp::is_pending;
+use crate::database::catalog::versionstamp::is_pending;
 use crate::error::{ErrorKind, Result};
 use crate::key::{IndexKey, Version};
 use crate::limits::{INDEX_READS_AT_ONCE, STEPS_PER_WRITE};

@@ -306,13 +306,21 @@ impl<'a> Rounds<'a> {
                 Found::Collections(found)
             }
             LookupOf::Indexes(_) => {
-                let (instance, element) = *around;
-                let Ok(Found::Collections(found)) = &self.0[instance].found else {
-                    return Err(mismatch());
-                };
-                let collection = found.get(element).ok_or_else(mismatch)?;
-                Found::Indexes(database::indexes(finder.read()?, &collection.name).await?)
+                let collection = self.collection(*around)?;
+                Found::Indexes(database::indexes(finder.read()?, collection).await?)
             }
+            LookupOf::Type(_) => {
+                let collection = self.collection(*around)?;
+                let stored = database::stored_type(finder.read()?, collection).await?;
+                Found::Type(stored.map(Box::new))
+            }
+            LookupOf::Misfits(_) => match (&self.0[around.0].found, finder.given) {
+                (Ok(Found::Type(Some(stored))), _) => Found::Misfits(stored.misfits.clone()),
+                (_, Some(Given::Outcome(Outcome::TypeDefinition(definition)))) => {
+                    Found::Misfits(definition.misfits.clone())
+                }
+                _ => return Err(mismatch()),
+            },
             LookupOf::Given => Found::Given(finder.given.ok_or_else(mismatch)?),
             LookupOf::Updates => match finder.given {
                 Some(Given::Outcome(Outcome::Bulk(result))) => Found::Updates(&result.updates),
@@ -326,6 +334,14 @@ impl<'a> Rounds<'a> {
             },
         };
         Ok(found.into())
+    }
+
+    /// The name of a collection that was found.
+    fn collection(&self, (instance, element): (usize, usize)) -> Result<&str> {
+        let Ok(Found::Collections(found)) = &self.0[instance].found else {
+            return Err(mismatch());
+        };
+        Ok(&found.get(element).ok_or_else(mismatch)?.name)
     }
 
     /// The groups of documents that a lookup finds.
