@@ -16,7 +16,7 @@ mod types;
 
 pub use bulk::adopt::{Adopted, adopt};
 pub use bulk::bulk_update::{Bulk, Changes, bulk, bulk_documents};
-pub use bulk::simulate_type::{SimulatedType, simulate_type};
+pub use bulk::simulate_type::{DefinedType, define_type, simulate_type};
 pub use bulk::sweep::{Swept, sweep};
 pub use bulk::take::first_documents;
 pub use bulk::test::test_document;
@@ -68,8 +68,7 @@ pub use read::selection::{PartReads, QuerySelection, SelectedNode, first_reads};
 pub use read::value::Value;
 pub use read::value_ref::ValueRef;
 pub use types::define::{
-    StoredType, TypeChange, drop_type, set_type, stored_type, type_change, typed_collections,
-    types_version,
+    StoredType, TypeChange, drop_type, stored_type, typed_collections, types_version,
 };
 pub use types::head::TypeState;
 pub use types::misfits::Misfit;

@@ -1,8 +1,8 @@
-//! The simulation of a type: which stored documents would not fit.
+//! The definition of a type, and its simulation: which stored documents would not fit.
 
 use super::typed_documents::{PortionBounds, validate_portion};
 use crate::budget::Budget;
-use crate::database::types::define::TypeChange;
+use crate::database::types::define::{TypeChange, set_type, type_change};
 use crate::database::types::head::{TypeHead, TypeState};
 use crate::database::types::misfits::Misfit;
 use crate::error::Result;
@@ -10,42 +10,66 @@ use crate::limits::{SIMULATED_BYTES_MAX, SIMULATED_DOCUMENTS_MAX, TYPE_VIOLATION
 use crate::store::{Read, Transaction};
 use crate::types::CollectionType;
 
-/// What a type would mean for the stored documents.
+/// The result of a definition of a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SimulatedType {
-    /// The state that the type would have after its check, as far as it was simulated.
+pub struct DefinedType {
+    /// The collection.
+    pub collection: String,
+    /// What the type means for the stored documents.
+    pub effect: TypeChange,
+    /// The state of the type. Of a simulation, the state that it would have.
     pub state: TypeState,
-    /// The documents that were read.
-    pub examined: u64,
-    /// Whether all documents were read that have to be.
+    /// The documents that the simulation has read. `None` if it was none.
+    pub examined: Option<u64>,
+    /// Whether the simulation has read all documents that it would have to.
     pub complete: bool,
-    /// The places that do not fit, at most [`TYPE_VIOLATIONS_MAX`].
+    /// The places that the simulation has found not to fit, at most [`TYPE_VIOLATIONS_MAX`].
     pub misfits: Vec<Misfit>,
 }
 
-/// Validates stored documents against a type without setting it. Reads no document if all certainly
-/// fit, and otherwise at most [`SIMULATED_DOCUMENTS_MAX`] and [`SIMULATED_BYTES_MAX`]. The transaction does not
-/// conflict with writes.
+/// Gives a collection a type ([`set_type`]).
 ///
 /// # Errors
-/// Errors of the store. [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
+/// As [`set_type`].
+pub async fn define_type(
+    transaction: &dyn Transaction,
+    budget: &Budget,
+    of: &CollectionType,
+) -> Result<DefinedType> {
+    let effect = type_change(transaction, budget, of).await?;
+    Ok(DefinedType {
+        collection: of.collection().to_owned(),
+        effect,
+        state: set_type(transaction, budget, of).await?,
+        examined: None,
+        complete: true,
+        misfits: Vec::new(),
+    })
+}
+
+/// Validates stored documents against a type without setting it. Reads no document if all certainly
+/// fit, and otherwise at most [`SIMULATED_DOCUMENTS_MAX`] and [`SIMULATED_BYTES_MAX`].
+///
+/// # Errors
+/// As [`set_type`]. [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
 pub async fn simulate_type(
     transaction: &dyn Transaction,
     budget: &Budget,
     of: &CollectionType,
-    change: TypeChange,
-) -> Result<SimulatedType> {
+) -> Result<DefinedType> {
+    let effect = type_change(transaction, budget, of).await?;
     let read: &dyn Read = transaction.without_conflict();
     let stored = TypeHead::read(read, of.collection()).await?;
-    let state = stored.map_or(TypeState::Enforced, |head| head.state);
-    let mut simulated = SimulatedType {
-        state,
-        examined: 0,
+    let mut defined = DefinedType {
+        collection: of.collection().to_owned(),
+        effect,
+        state: stored.map_or(TypeState::Enforced, |head| head.state),
+        examined: Some(0),
         complete: true,
         misfits: Vec::new(),
     };
-    if change != TypeChange::NeedsCheck {
-        return Ok(simulated);
+    if effect != TypeChange::NeedsCheck {
+        return Ok(defined);
     }
     let bounds = PortionBounds {
         documents: SIMULATED_DOCUMENTS_MAX,
@@ -53,13 +77,13 @@ pub async fn simulate_type(
         misfits: TYPE_VIOLATIONS_MAX,
     };
     let portion = validate_portion(read, budget, of, &[], bounds).await?;
-    simulated.examined = portion.documents;
-    simulated.complete = portion.is_last;
-    simulated.state = match (portion.misfits.is_empty(), portion.is_last) {
+    defined.examined = Some(portion.documents);
+    defined.complete = portion.is_last;
+    defined.state = match (portion.misfits.is_empty(), portion.is_last) {
         (false, _) => TypeState::Failed,
         (true, true) => TypeState::Enforced,
         (true, false) => TypeState::Checking,
     };
-    simulated.misfits = portion.misfits;
-    Ok(simulated)
+    defined.misfits = portion.misfits;
+    Ok(defined)
 }

@@ -26,6 +26,14 @@ pub struct StoredType {
     pub misfits: Vec<Misfit>,
 }
 
+impl StoredType {
+    /// The JSON Schema without line breaks.
+    pub fn schema_line(&self) -> String {
+        // Line breaks and tabs of JSON are outside of strings.
+        self.schema.replace(['\n', '\r', '\t'], " ")
+    }
+}
+
 /// The effect of a definition.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TypeChange {

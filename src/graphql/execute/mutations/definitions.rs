@@ -4,13 +4,13 @@ use async_graphql::MaybeUndefined;
 
 use super::call::{Call, CallError};
 use crate::budget::Steps;
-use crate::database::{self, TypeState};
+use crate::database;
 use crate::document::flatten::json_text;
 use crate::document::leaf::abridged;
 use crate::error::Error;
 use crate::graphql::arguments::filter_input::FilterInput;
 use crate::graphql::arguments::required::{in_argument, required_json};
-use crate::graphql::execute::planned::given::{Outcome, TypeDefinition};
+use crate::graphql::execute::planned::given::Outcome;
 use crate::graphql::scalars::scalar_types::{Json, JsonPath};
 use crate::types::CollectionType;
 
@@ -47,25 +47,12 @@ pub(super) async fn set_type(call: &Call<'_>) -> Result<Outcome, CallError> {
     let parse = |steps: &Steps<'_>| CollectionType::parse(&collection, text, steps);
     let parsed = budget.compute(parse).await;
     let parsed = parsed.map_err(|error| in_argument("schema", error))?;
-    let effect = database::type_change(transaction, budget, &parsed).await?;
-    let mut definition = TypeDefinition {
-        effect,
-        state: TypeState::Enforced,
-        examined: None,
-        complete: true,
-        misfits: Vec::new(),
-        collection,
-    };
-    if dry_run {
-        let simulated = database::simulate_type(transaction, budget, &parsed, effect).await?;
-        definition.state = simulated.state;
-        definition.examined = Some(simulated.examined);
-        definition.complete = simulated.complete;
-        definition.misfits = simulated.misfits;
+    let defined = if dry_run {
+        database::simulate_type(transaction, budget, &parsed).await?
     } else {
-        definition.state = database::set_type(transaction, budget, &parsed).await?;
-    }
-    Ok(Outcome::TypeDefinition(definition))
+        database::define_type(transaction, budget, &parsed).await?
+    };
+    Ok(Outcome::TypeDefinition(defined))
 }
 
 pub(super) async fn drop_type(call: &Call<'_>) -> Result<Outcome, CallError> {

@@ -1,6 +1,6 @@
 //! Writes the fields that are known when a lookup has found something.
 
-use crate::database::State;
+use crate::database::{Misfit, State, StoredType, TypeState};
 use crate::database::query::{Aggregation, ValueSummary};
 use crate::document::json::{write_list, write_string};
 use crate::document::leaf::{Kind, Leaf};
@@ -155,9 +155,7 @@ pub(super) fn of_index(
 fn of_type(out: &mut Vec<u8>, stored: &StoredType, field: ElementField) -> Option<()> {
     match field {
         ElementField::TypeSchema => {
-            // Line breaks are outside of strings, and no part of a response has them.
-            let bytes = stored.schema.bytes();
-            out.extend(bytes.map(|byte| if byte < b' ' { b' ' } else { byte }));
+            out.extend_from_slice(stored.schema_line().as_bytes());
         }
         ElementField::TypeState => write_type_state(out, stored.state),
         ElementField::TypeChecked => number(out, stored.checked),

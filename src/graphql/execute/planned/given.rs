@@ -5,9 +5,7 @@ use std::sync::Arc;
 use bytes::Bytes;
 
 use super::seen_change::SeenChange;
-use crate::database::{
-    self, DocumentKey, Misfit, TypeChange, TypeState, Update, UpdateOperator,
-};
+use crate::database::{self, DocumentKey, Update, UpdateOperator};
 use crate::document::path::Path;
 
 /// What a selection is of, instead of the root of a query.
@@ -29,24 +27,11 @@ pub(crate) enum Outcome {
     Index(database::Index),
     /// Whether there was an index to drop.
     IndexDrop(bool),
-    TypeDefinition(TypeDefinition),
+    TypeDefinition(database::DefinedType),
     /// Whether there was a type to drop.
     TypeDrop(bool),
     /// The collection that was dropped, and the number of its documents in the catalog.
     CollectionDrop(String, i64),
-}
-
-/// The result of `setCollectionType`.
-pub(crate) struct TypeDefinition {
-    pub(crate) collection: String,
-    pub(crate) effect: TypeChange,
-    /// The state after the change.
-    pub(crate) state: TypeState,
-    /// What the simulation of a definition found: the documents that were read, whether these were
-    /// all, and the places that do not fit. Nothing for a definition that takes effect.
-    pub(crate) examined: Option<u64>,
-    pub(crate) complete: bool,
-    pub(crate) misfits: Vec<Misfit>,
 }
 
 /// A value that `deleteDocument` or `takeDocuments` removed, if there was one.

@@ -1,9 +1,9 @@
 //! Writes the fields that the result of a mutation, or a change, has.
 
 use super::fields::{boolean, number, of_index, string, write_place, write_type_state};
-use super::given::{BulkResult, Deletion, Given, Outcome, TypeDefinition, UpdateResult};
+use super::given::{BulkResult, Deletion, Given, Outcome, UpdateResult};
 use super::seen_change::SeenChange;
-use crate::database::{DocumentKey, TypeChange, UpdateOperator};
+use crate::database::{DefinedType, DocumentKey, TypeChange, UpdateOperator};
 use crate::document::json::{write_list, write_string};
 use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
@@ -106,7 +106,7 @@ fn of_bulk(out: &mut Vec<u8>, result: &BulkResult, field: ElementField) -> Resul
 
 fn of_type_definition(
     out: &mut Vec<u8>,
-    definition: &TypeDefinition,
+    definition: &DefinedType,
     field: ElementField,
 ) -> Result<()> {
     match field {
