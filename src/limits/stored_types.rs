@@ -23,3 +23,4 @@ pub const TYPE_CHECK_BYTES_MAX: usize = 1 << 20;
 pub const TYPE_CHECK_DOCUMENTS_AT_ONCE: usize = 32;
 /// Pairs of a document in that round.
 pub const TYPE_CHECK_FIRST_PAIRS: usize = 256;
+pub const TYPE_BYTES_MAX: usize = 1 << 20;

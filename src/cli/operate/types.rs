@@ -18,7 +18,7 @@ use crate::database::{Misfit, StoredType, TypeChange, TypeChecker, TypeState};
 use crate::document::flatten::json_text;
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{SCHEMA_BYTES_MAX, INDEX_POLL_TIME};
+use crate::limits::{TYPE_BYTES_MAX, INDEX_POLL_TIME};
 use crate::types::Inference;
 
 pub(crate) async fn run(store: &StoreLocation, arguments: TypesArguments) -> Done {
@@ -160,7 +160,7 @@ fn read_schema(file: &Path) -> Result<String> {
     };
     let mut bytes = Vec::new();
     // One byte more is read, so that a larger schema is rejected and not cut.
-    let mut reader = reader.take(SCHEMA_BYTES_MAX as u64 + 1);
+    let mut reader = reader.take(TYPE_BYTES_MAX as u64 + 1);
     reader.read_to_end(&mut bytes).map_err(cannot)?;
     String::from_utf8(bytes)
         .map_err(|_| Error::bad_input(format!("{} is not UTF-8", file.display())))

@@ -7,8 +7,8 @@ use crate::database::types::validate::ValueValidation;
 use crate::document::path::Place;
 use crate::error::Result;
 use crate::key::{Family, Version};
-use crate::limits::{TYPE_CHECK_DOCUMENTS_AT_ONCE, TYPE_CHECK_FIRST_PAIRS, TYPE_VIOLATIONS_MAX};
-use crate::store::{Batch, Pairs, RangeRead, Read, key_after};
+use crate::limits::{TYPE_CHECK_DOCUMENTS_AT_ONCE, TYPE_CHECK_FIRST_PAIRS};
+use crate::store::{Batch, RangeRead, Read, key_after};
 use crate::types::CollectionType;
 
 /// Where a portion of documents ends.
@@ -128,7 +128,9 @@ async fn validate_document(
     let mut batch = first;
     loop {
         bytes += batch.pairs.bytes();
-        push_all(&mut validation, budget, &prefix, &batch.pairs).await?;
+        let pairs = batch.pairs.iter();
+        let pairs = pairs.map(|(key, value)| (&key[prefix.len()..], value));
+        validation.push_all(budget, pairs).await?;
         let more = batch.more || batch.pairs.len() >= TYPE_CHECK_FIRST_PAIRS;
         let Some((last, _)) = batch.pairs.last().filter(|_| more) else {
             break;
@@ -136,8 +138,7 @@ async fn validate_document(
         let begin = key_after(last);
         batch = read.range(RangeRead::new(&begin, &end)).await?;
     }
-    let violations = validation.finish(TYPE_VIOLATIONS_MAX);
-    let misfits = violations.into_iter().map(|violation| Misfit {
+    let misfits = validation.finish()?.into_iter().map(|violation| Misfit {
         id: document.id.clone(),
         violation,
     });
@@ -145,19 +146,6 @@ async fn validate_document(
         bytes,
         misfits: misfits.collect(),
     })
-}
-
-async fn push_all(
-    validation: &mut ValueValidation<'_>,
-    budget: &Budget,
-    prefix: &[u8],
-    pairs: &Pairs,
-) -> Result<()> {
-    budget.pace(pairs.len() as u64).await?;
-    for (key, value) in pairs.iter() {
-        validation.push(&key[prefix.len()..], value)?;
-    }
-    Ok(())
 }
 
 /// The version of a document. None if it has none.

@@ -5,12 +5,12 @@ use futures::future::try_join_all;
 use super::head::TypeHead;
 use super::touched_places::TouchedPlaces;
 use super::type_cache::TypeCache;
-use super::validate::{TypedDocument, ValueValidation, mismatch};
+use super::validate::{TypedDocument, ValueValidation, check};
 use crate::budget::Budget;
 use crate::database::document_key::DocumentKey;
-use crate::error::{Error, Result, TypeViolation};
+use crate::error::{Result, TypeViolation};
 use crate::key::Leaves;
-use crate::limits::{LEAVES_PER_PACE, TYPE_VIOLATIONS_MAX};
+use crate::limits::TYPE_VIOLATIONS_MAX;
 use crate::store::Transaction;
 use crate::types::CollectionType;
 
@@ -114,7 +114,7 @@ impl TypedEdit {
     ) -> Result<Vec<TypeViolation>> {
         let values = self.touched.values();
         if !entered {
-            let whole = values.iter().find(|(key, _)| document.is_whole(key));
+            let whole = values.iter().find(|(key, _)| *key == document.key());
             let leaves = whole.and_then(|(_, leaves)| *leaves);
             let mut violations = document.value(document.key(), leaves).await?;
             if whole.is_none() {
@@ -163,15 +163,6 @@ pub(crate) async fn validate_new(
     let collection = &document.collection;
     let of = cache.find(transaction, budget, collection, head).await?;
     let mut validation = ValueValidation::of_document(&of);
-    for (at, (key, value)) in leaves.iter().enumerate() {
-        validation.push(key, value)?;
-        if at % LEAVES_PER_PACE == LEAVES_PER_PACE - 1 {
-            budget.pace(LEAVES_PER_PACE as u64).await?;
-        }
-    }
-    let violations = validation.finish(TYPE_VIOLATIONS_MAX);
-    if violations.is_empty() {
-        return Ok(());
-    }
-    Err::<(), Error>(mismatch(document, violations))
+    validation.push_all(budget, leaves.iter()).await?;
+    check(document, validation.finish()?)
 }
