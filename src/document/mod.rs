@@ -12,4 +12,5 @@ pub mod number;
 pub mod parse_merge_patch;
 pub mod patch;
 pub mod path;
+pub mod regexp;
 pub mod tree;

@@ -5,6 +5,7 @@ mod bounds;
 mod connections;
 mod queries;
 mod stored_types;
+mod types;
 mod user_tokens;
 
 use std::time::Duration;
@@ -13,6 +14,7 @@ pub use bounds::Bounds;
 pub use connections::*;
 pub use queries::*;
 pub use stored_types::*;
+pub use types::*;
 pub use user_tokens::*;
 
 /// Bytes of an encoded key. FoundationDB's limit; the embedded engine has the same.

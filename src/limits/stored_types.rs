@@ -9,8 +9,6 @@ pub const TYPES_CACHED_BYTES_MAX: usize = 16 << 20;
 pub const VALIDATED_VALUE_BYTES_MAX: usize = 64 << 10;
 /// Bytes of all such values of an edit.
 pub const VALIDATED_EDIT_BYTES_MAX: usize = 1 << 20;
-/// Places that do not fit, in the error of a write and in a failed or simulated type.
-pub const TYPE_VIOLATIONS_MAX: usize = 100;
 /// Documents that the simulation of a type reads in one mutation.
 pub const SIMULATED_DOCUMENTS_MAX: usize = 10_000;
 /// Bytes of keys and values that such a simulation reads.
@@ -23,4 +21,3 @@ pub const TYPE_CHECK_BYTES_MAX: usize = 1 << 20;
 pub const TYPE_CHECK_DOCUMENTS_AT_ONCE: usize = 32;
 /// Pairs of a document in that round.
 pub const TYPE_CHECK_FIRST_PAIRS: usize = 256;
-pub const TYPE_BYTES_MAX: usize = 1 << 20;

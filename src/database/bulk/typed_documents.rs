@@ -1,9 +1,9 @@
 //! Validates the stored documents of a collection against a type, in the order of their ids.
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Steps};
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::database::types::misfits::Misfit;
-use crate::database::types::validate::ValueValidation;
+use crate::database::types::validate::{found, push_all};
 use crate::document::path::Place;
 use crate::error::Result;
 use crate::key::{Family, Version};
@@ -123,14 +123,15 @@ async fn validate_document(
 ) -> Result<ValidatedDocument> {
     let prefix = document.place(&Place::default())?;
     let end = prefix_end(&prefix);
-    let mut validation = ValueValidation::of_document(of);
+    let steps = Steps::of(budget);
+    let mut validator = of.validator(&[], &steps);
     let mut bytes = 0;
     let mut batch = first;
     loop {
         bytes += batch.pairs.bytes();
         let pairs = batch.pairs.iter();
         let pairs = pairs.map(|(key, value)| (&key[prefix.len()..], value));
-        validation.push_all(budget, pairs).await?;
+        push_all(&mut validator, budget, pairs).await?;
         let more = batch.more || batch.pairs.len() >= TYPE_CHECK_FIRST_PAIRS;
         let Some((last, _)) = batch.pairs.last().filter(|_| more) else {
             break;
@@ -138,7 +139,7 @@ async fn validate_document(
         let begin = key_after(last);
         batch = read.range(RangeRead::new(&begin, &end)).await?;
     }
-    let misfits = validation.finish()?.into_iter().map(|violation| Misfit {
+    let misfits = found(validator)?.into_iter().map(|violation| Misfit {
         id: document.id.clone(),
         violation,
     });

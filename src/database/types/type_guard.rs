@@ -5,8 +5,8 @@ use futures::future::try_join_all;
 use super::head::TypeHead;
 use super::touched_places::TouchedPlaces;
 use super::type_cache::TypeCache;
-use super::validate::{TypedDocument, ValueValidation, check};
-use crate::budget::Budget;
+use super::validate::{TypedDocument, check, found, push_all};
+use crate::budget::{Budget, Steps};
 use crate::database::document_key::DocumentKey;
 use crate::error::{Result, TypeViolation};
 use crate::key::Leaves;
@@ -135,12 +135,17 @@ impl TypedEdit {
         for (array, first) in self.touched.tails() {
             found.extend(document.elements(array, first).await?);
         }
-        let removed = self.touched.removed_members();
-        let removed = try_join_all(removed.map(|key| document.removed(key))).await?;
+        let mut required = Vec::new();
+        for key in self.touched.removed_members() {
+            if document.is_required(key)? {
+                required.push(key);
+            }
+        }
+        let removed = try_join_all(required.into_iter().map(|key| document.removed(key))).await?;
         found.extend(removed.into_iter().flatten());
-        let lengths = self.touched.changed_lengths();
-        let lengths = try_join_all(lengths.map(|array| document.length(array))).await?;
-        found.extend(lengths.into_iter().flatten());
+        for array in self.touched.changed_lengths() {
+            found.extend(document.length(array).await?);
+        }
         Ok(found)
     }
 }
@@ -162,7 +167,8 @@ pub(crate) async fn validate_new(
     let cache = TypeCache::of(transaction);
     let collection = &document.collection;
     let of = cache.find(transaction, budget, collection, head).await?;
-    let mut validation = ValueValidation::of_document(&of);
-    validation.push_all(budget, leaves.iter()).await?;
-    check(document, validation.finish()?)
+    let steps = Steps::of(budget);
+    let mut validator = of.validator(&[], &steps);
+    push_all(&mut validator, budget, leaves.iter()).await?;
+    check(document, found(validator)?)
 }

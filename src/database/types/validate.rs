@@ -1,63 +1,46 @@
 //! The validation of values against a type, as streams of pairs.
 
-use crate::budget::Budget;
+use crate::budget::{Budget, Steps};
 use crate::database::document_key::{DocumentKey, below, prefix_end};
 use crate::document::leaf::abridged;
 use crate::document::path::{Place, Segment};
 use crate::error::{Error, Result, TypeViolation};
-use crate::key::{KeyStep, Leaves, Malformed, StoredLeaves, step};
+use crate::key::{KeyStep, Leaves, Malformed, step};
 use crate::limits::{LEAVES_PER_PACE, TYPE_VIOLATIONS_MAX};
 use crate::store::{Batches, RangeRead, Transaction};
-use crate::types::{CollectionType, Validation, Violation};
+use crate::types::{Around, CollectionType, NotValidated, Validator, Violation};
 
-/// The validation of one value, whose pairs come in key order.
-pub(crate) struct ValueValidation<'t>(StoredLeaves<Validation<'t>>);
-
-impl<'t> ValueValidation<'t> {
-    /// The validation of a whole document.
-    pub(crate) fn of_document(of: &'t CollectionType) -> Self {
-        Self::at(of, &Place::default())
-    }
-
-    /// The validation of the value at a place of a document.
-    pub(crate) fn at(of: &'t CollectionType, place: &Place) -> Self {
-        let validation = Validation::at(of, &place.0, TYPE_VIOLATIONS_MAX);
-        Self(StoredLeaves::new(validation))
-    }
-
-    /// Adds the next pair. The key is relative to the value.
-    ///
-    /// # Errors
-    /// `INTERNAL`: the pairs are malformed.
-    pub(crate) fn push(&mut self, key: &[u8], value: &[u8]) -> Result<()> {
-        self.0.push(key, value).map_err(damaged)
-    }
-
-    /// Adds pairs, whose keys are relative to the value.
-    ///
-    /// # Errors
-    /// As [`ValueValidation::push`]. As [`Budget::pace`].
-    pub(crate) async fn push_all<'p>(
-        &mut self,
-        budget: &Budget,
-        pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>,
-    ) -> Result<()> {
-        for (at, (key, value)) in pairs.enumerate() {
-            if at % LEAVES_PER_PACE == 0 {
-                budget.pace(LEAVES_PER_PACE as u64).await?;
-            }
-            self.push(key, value)?;
+/// Passes pairs to a validator. Their keys are relative to its value.
+///
+/// # Errors
+/// `INTERNAL`: the pairs are malformed. As [`Budget::pace`].
+pub(crate) async fn push_all<'p>(
+    validator: &mut Validator<'_>,
+    budget: &Budget,
+    pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>,
+) -> Result<()> {
+    for (at, (key, value)) in pairs.enumerate() {
+        if at % LEAVES_PER_PACE == 0 {
+            budget.pace(LEAVES_PER_PACE as u64).await?;
         }
-        Ok(())
+        validator.push(key, value).map_err(not_validated)?;
     }
+    Ok(())
+}
 
-    /// The places that do not fit.
-    ///
-    /// # Errors
-    /// `INTERNAL`: the pairs are malformed.
-    pub(crate) fn finish(self) -> Result<Vec<TypeViolation>> {
-        let validation = self.0.finish().map_err(damaged)?;
-        Ok(validation.finish().into_iter().map(in_error).collect())
+/// The places that a validator has found not to fit.
+///
+/// # Errors
+/// As [`push_all`].
+pub(crate) fn found(validator: Validator<'_>) -> Result<Vec<TypeViolation>> {
+    let violations = validator.finish().map_err(not_validated)?;
+    Ok(violations.listed().iter().map(in_error).collect())
+}
+
+fn not_validated(error: NotValidated) -> Error {
+    match error {
+        NotValidated::Malformed(error) => damaged(error),
+        NotValidated::Failed(error) => error,
     }
 }
 
@@ -65,12 +48,12 @@ fn damaged(error: Malformed) -> Error {
     Error::internal(format!("a value that is validated: {error}"))
 }
 
-fn in_error(violation: Violation) -> TypeViolation {
+fn in_error(violation: &Violation) -> TypeViolation {
     TypeViolation {
         place: violation.place.to_string(),
         keyword: violation.keyword.to_owned(),
-        expected: violation.expected,
-        value: violation.value,
+        expected: violation.expected.clone(),
+        value: Some(violation.found.clone()),
     }
 }
 
@@ -114,80 +97,103 @@ impl<'d> TypedDocument<'d> {
         key: &[u8],
         leaves: Option<&Leaves>,
     ) -> Result<Vec<TypeViolation>> {
-        let mut validation = ValueValidation::at(self.of, &self.place(key)?);
+        let place = self.place(key)?;
+        if self.of.accepts_everything_at(&place.0) {
+            return Ok(Vec::new());
+        }
+        let steps = Steps::of(self.budget);
+        let mut validator = self.of.validator(&place.0, &steps);
         if let Some(leaves) = leaves {
-            validation.push_all(self.budget, leaves.iter()).await?;
-            return validation.finish();
+            push_all(&mut validator, self.budget, leaves.iter()).await?;
+            return found(validator);
         }
         let free = self.transaction.without_conflict();
         let mut batches = Batches::new(free, key, prefix_end(key));
         while let Some(pairs) = batches.next().await? {
             let pairs = pairs.iter();
             let pairs = pairs.map(|(stored, value)| (&stored[key.len()..], value));
-            validation.push_all(self.budget, pairs).await?;
+            push_all(&mut validator, self.budget, pairs).await?;
         }
-        validation.finish()
+        found(validator)
     }
 
     /// Validates the elements of an array from an index on.
     pub(crate) async fn elements(&self, array: &[u8], first: u64) -> Result<Vec<TypeViolation>> {
         let begin = below(array, &Segment::Index(first));
+        let place = self.place(&begin)?;
+        if self.of.accepts_everything_at(&place.0) {
+            return Ok(Vec::new());
+        }
+        let steps = Steps::of(self.budget);
         let free = self.transaction.without_conflict();
         let mut batches = Batches::new(free, begin, prefix_end(array));
-        let mut found = Vec::new();
-        let mut element: Option<(Vec<u8>, ValueValidation<'_>)> = None;
+        let mut violations = Vec::new();
+        let mut open: Option<(Vec<u8>, Validator<'_>)> = None;
         while let Some(pairs) = batches.next().await? {
             self.budget.pace(pairs.len() as u64).await?;
             for (key, value) in pairs.iter() {
-                let (open, mut validation) = match element.take() {
-                    Some((open, validation)) if is_at_or_below(key, &open) => (open, validation),
-                    ended => {
-                        if let Some((_, validation)) = ended {
-                            found.extend(validation.finish()?);
-                        }
-                        let bytes = step(&key[array.len()..]).map_or(0, |(_, bytes)| bytes);
-                        let open = key[..array.len() + bytes].to_vec();
-                        let validation = ValueValidation::at(self.of, &self.place(&open)?);
-                        (open, validation)
+                if !matches!(&open, Some((element, _)) if is_at_or_below(key, element)) {
+                    if let Some((_, validator)) = open.take() {
+                        violations.extend(found(validator)?);
                     }
-                };
-                validation.push(&key[open.len()..], value)?;
-                element = Some((open, validation));
+                    let bytes = step(&key[array.len()..]).map_or(0, |(_, bytes)| bytes);
+                    let element = key[..array.len() + bytes].to_vec();
+                    let place = self.place(&element)?;
+                    open = Some((element, self.of.validator(&place.0, &steps)));
+                }
+                if let Some((element, validator)) = &mut open {
+                    let pushed = validator.push(&key[element.len()..], value);
+                    pushed.map_err(not_validated)?;
+                }
             }
         }
-        if let Some((_, validation)) = element {
-            found.extend(validation.finish()?);
+        if let Some((_, validator)) = open {
+            violations.extend(found(validator)?);
         }
-        Ok(found)
+        Ok(violations)
     }
 
-    /// Whether a member that was removed is missing: its object requires it, and nothing is stored
-    /// there now.
+    /// Whether the object around a member requires it.
+    pub(crate) fn is_required(&self, key: &[u8]) -> Result<bool> {
+        let place = self.place(key)?;
+        Ok(self.of.constraints_around(&place.0) == Around::Required)
+    }
+
+    /// Whether a required member that was removed is missing now.
     pub(crate) async fn removed(&self, key: &[u8]) -> Result<Option<TypeViolation>> {
-        let _place = self.place(key)?;
+        let place = self.place(key)?;
         let end = prefix_end(key);
         let first = RangeRead::new(key, &end).at_most(1);
-        let _found = self.transaction.without_conflict().range(first).await?;
-        Ok(None)
+        let stored = self.transaction.without_conflict().range(first).await?;
+        let violation = self.of.check_removal(&place.0);
+        Ok(violation
+            .filter(|_| stored.pairs.is_empty())
+            .map(|violation| in_error(&violation)))
     }
 
     /// Whether an array has too few or too many elements.
     pub(crate) async fn length(&self, array: &[u8]) -> Result<Option<TypeViolation>> {
-        let _place = self.place(array)?;
+        let place = self.place(array)?;
+        let element = place.child(Segment::Index(0));
+        if self.of.constraints_around(&element.0) == Around::Free {
+            return Ok(None);
+        }
         let end = prefix_end(array);
         let last = RangeRead {
             reverse: true,
             ..RangeRead::new(array, &end).at_most(1)
         };
+        // The edit depends on the length: it has inserted or removed elements.
         let last = self.transaction.without_conflict().range(last).await?;
-        let _length = match last.pairs.first() {
-            Some((key, _)) => match step(&key[array.len()..]) {
-                Some((KeyStep::Index(last), _)) => last + 1,
-                _ => 0,
-            },
-            None => return Ok(None),
+        let Some((key, _)) = last.pairs.first() else {
+            return Ok(None);
         };
-        Ok(None)
+        let length = match step(&key[array.len()..]) {
+            Some((KeyStep::Index(last), _)) => last + 1,
+            _ => 0,
+        };
+        let violation = self.of.check_length(&place.0, length);
+        Ok(violation.as_ref().map(in_error))
     }
 
     /// # Errors
@@ -226,20 +232,19 @@ pub(crate) fn check(document: &DocumentKey, mut violations: Vec<TypeViolation>) 
     };
     let DocumentKey { collection, id } = document;
     let place = match &*first.place {
-        "" => "the document".to_owned(),
+        "" => "the root".to_owned(),
         place => format!("the value at {:?}", abridged(place)),
     };
     let value = first.value.as_ref();
-    let value = value.map_or(String::new(), |value| format!(", not {}", abridged(value)));
+    let value = value.map_or(String::new(), |value| format!(", but there is {value}"));
     let more = match violations.len() - 1 {
         0 => String::new(),
         more => format!("; {more} more places do not fit"),
     };
     let message = format!(
-        "{place} does not fit the type of the collection {collection:?} (document {id}): {}: \
-         expected {}{value}{more}",
-        first.keyword,
-        abridged(&first.expected)
+        "{place} of the document {id} does not fit the type of the collection {collection:?}: \
+         `{}` requires {}{value}{more}",
+        first.keyword, first.expected
     );
     Err(Error::type_mismatch(violations, message))
 }

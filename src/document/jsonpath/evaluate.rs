@@ -8,7 +8,7 @@ use super::super::path::{Segment, SegmentRef};
 use super::super::tree::Tree;
 use super::ast::{FilterQuery, QuerySegment, Selector, SingularQuery, SingularSegment};
 use super::node_list::{CountedList, ListMemory, SelectedNodes};
-use super::pattern::Regexp;
+use crate::document::regexp::Regexp;
 use super::places::{ChildNodes, HERE, Places};
 use super::slice::slice;
 use crate::budget::Steps;

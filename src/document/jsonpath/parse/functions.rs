@@ -3,7 +3,7 @@
 use super::super::ast::{
     Comparable, FilterQuery, FunctionExpr, LogicalExpression, Pattern, SingularQuery,
 };
-use super::super::pattern::Regexp;
+use crate::document::regexp::Regexp;
 use super::primary::{FunctionCall, PrimaryExpr};
 use super::{QueryParser, too_complex};
 use crate::document::leaf::{Leaf, abridged};

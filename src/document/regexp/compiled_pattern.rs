@@ -53,7 +53,7 @@ fn in_use() -> MutexGuard<'static, HashMap<PatternKey, Weak<CompiledPattern>>> {
 /// nothing.
 ///
 /// # Errors
-/// As [`super::pattern::Regexp::compile`].
+/// As [`super::Regexp::compile`].
 pub(super) fn compiled(
     translated: &Arc<str>,
     whole: bool,
@@ -192,7 +192,7 @@ fn compiled_too_large() -> Error {
 }
 
 pub(super) fn too_complex(limit: Limit, what: &str) -> Error {
-    let message = format!("a regular expression in the JSONPath {what}");
+    let message = format!("a regular expression {what}");
     Error::too_complex(limit, message)
 }
 

@@ -1,0 +1,280 @@
+//! The constraints of one shape on values of each kind.
+
+use std::sync::Arc;
+
+use super::enumeration::Enumeration;
+use super::format::Format;
+use super::shape::ShapeId;
+#[cfg(doc)]
+use super::shape::ShapeKind;
+use crate::document::leaf::{Kind, Leaf};
+use crate::document::regexp::Regexp;
+
+/// A set of the kinds of JSON Schema's `type`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kinds(u8);
+
+impl Kinds {
+    /// No kind.
+    pub const NONE: Self = Self(0);
+    /// `null`
+    pub const NULL: Self = Self(1);
+    /// `boolean`
+    pub const BOOLEAN: Self = Self(2);
+    /// `object`
+    pub const OBJECT: Self = Self(4);
+    /// `array`
+    pub const ARRAY: Self = Self(8);
+    /// `string`
+    pub const STRING: Self = Self(16);
+    /// `integer`
+    pub const INTEGER: Self = Self(32);
+    /// `number`, which includes the integers.
+    pub const NUMBER: Self = Self(32 | 64);
+    /// All kinds.
+    pub const ALL: Self = Self(127);
+
+    /// The kinds with their names in JSON Schema.
+    pub(super) const NAMED: [(&'static str, Self); 7] = [
+        ("object", Self::OBJECT),
+        ("array", Self::ARRAY),
+        ("string", Self::STRING),
+        ("number", Self::NUMBER),
+        ("integer", Self::INTEGER),
+        ("boolean", Self::BOOLEAN),
+        ("null", Self::NULL),
+    ];
+
+    /// The kinds of both sets.
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The kinds that are not in `other`.
+    #[must_use]
+    pub const fn without(self, other: Self) -> Self {
+        Self(self.0 & !other.0)
+    }
+
+    /// The kinds in both sets.
+    #[must_use]
+    pub const fn both(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// Whether all kinds of `other` are in this set.
+    pub const fn has(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
+    /// The smallest set with the kind of a leaf.
+    pub fn of_leaf(leaf: &Leaf<'_>) -> Self {
+        match leaf {
+            Leaf::Null => Self::NULL,
+            Leaf::Bool(_) => Self::BOOLEAN,
+            Leaf::Integer(_) | Leaf::BigInteger(_) => Self::INTEGER,
+            Leaf::Double(double) if double.fract() == 0.0 => Self::INTEGER,
+            Leaf::Double(_) => Self(64),
+            Leaf::String(_) => Self::STRING,
+        }
+    }
+
+    /// The set with one kind of values, numbers with and without a fraction.
+    pub fn of_kind(kind: Kind) -> Self {
+        match kind {
+            Kind::Object => Self::OBJECT,
+            Kind::Array => Self::ARRAY,
+            Kind::String => Self::STRING,
+            Kind::Number => Self::NUMBER,
+            Kind::Boolean => Self::BOOLEAN,
+            Kind::Null => Self::NULL,
+        }
+    }
+
+    /// The names of the kinds, as in `type`.
+    pub fn names(self) -> Vec<&'static str> {
+        let named = Self::NAMED.into_iter().filter(|(_, kind)| self.has(*kind));
+        let is_part = |name: &str| name == "integer" && self.has(Self::NUMBER);
+        named
+            .map(|(name, _)| name)
+            .filter(|name| !is_part(name))
+            .collect()
+    }
+}
+
+/// What a schema requires of the values at a place. The constraints on a kind hold if the value is of
+/// that kind.
+#[derive(Clone, Debug)]
+pub struct Constraints {
+    /// `type`. Only the kinds that `enum` has, if there is one.
+    pub kinds: Kinds,
+    /// Constraints on objects.
+    pub object: ObjectConstraints,
+    /// Constraints on arrays.
+    pub array: ArrayConstraints,
+    /// Constraints on strings.
+    pub string: StringConstraints,
+    /// Constraints on numbers.
+    pub number: NumberConstraints,
+    /// `enum`, and `const` as an enumeration of one value.
+    pub enumeration: Option<Enumeration>,
+}
+
+impl Constraints {
+    /// Whether every value fulfils them, whatever is inside it.
+    pub fn accepts_everything(&self) -> bool {
+        let StringConstraints {
+            length_min,
+            length_max,
+            pattern,
+            format,
+        } = &self.string;
+        let NumberConstraints {
+            minimum,
+            exclusive_minimum,
+            maximum,
+            exclusive_maximum,
+            multiple_of,
+        } = &self.number;
+        let bounds = [
+            minimum,
+            exclusive_minimum,
+            maximum,
+            exclusive_maximum,
+            multiple_of,
+        ];
+        self.kinds == Kinds::ALL
+            && self.enumeration.is_none()
+            && self.object.properties.is_empty()
+            && self.object.additional == Additional::Open
+            && self.array.items.is_none()
+            && self.array.items_min == 0
+            && self.array.items_max.is_none()
+            && *length_min == 0
+            && length_max.is_none()
+            && pattern.is_none()
+            && format.is_none()
+            && bounds.iter().all(|bound| bound.is_none())
+    }
+
+    /// Those that all values fulfil.
+    pub fn open() -> Self {
+        Self {
+            kinds: Kinds::ALL,
+            object: ObjectConstraints::default(),
+            array: ArrayConstraints::default(),
+            string: StringConstraints::default(),
+            number: NumberConstraints::default(),
+            enumeration: None,
+        }
+    }
+}
+
+/// Constraints on objects.
+#[derive(Clone, Debug, Default)]
+pub struct ObjectConstraints {
+    /// `properties`, in the order of the schema, and then further names of `required`.
+    pub properties: Vec<Property>,
+    /// The positions of the properties in the order of their names.
+    pub(super) by_name: Vec<u32>,
+    /// The number of required properties.
+    pub(super) required: usize,
+    /// `additionalProperties`
+    pub additional: Additional,
+}
+
+/// A property of an object.
+#[derive(Clone, Debug)]
+pub struct Property {
+    /// The name of the member.
+    pub name: Arc<str>,
+    /// The name of the field of GraphQL: `x-graphql.name` of its schema, else the name of the member. It
+    /// is a name of GraphQL if the values of the shape are [`ShapeKind::Object`].
+    pub field: Arc<str>,
+    /// The shape of its value.
+    pub shape: ShapeId,
+    /// Whether every object has it.
+    pub required: bool,
+}
+
+/// `additionalProperties`: what members may there be that are no properties.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Additional {
+    /// Any.
+    #[default]
+    Open,
+    /// None.
+    Forbidden,
+    /// Any name, with a value of this shape: the object is a map.
+    Map(ShapeId),
+}
+
+impl ObjectConstraints {
+    pub(super) fn new(properties: Vec<Property>, additional: Additional) -> Self {
+        let mut by_name: Vec<u32> = (0..).take(properties.len()).collect();
+        by_name.sort_by(|a, b| {
+            let name = |at: u32| &properties[at as usize].name;
+            name(*a).cmp(name(*b))
+        });
+        let required = properties.iter().filter(|it| it.required).count();
+        Self {
+            properties,
+            by_name,
+            required,
+            additional,
+        }
+    }
+
+    /// The position of a property in `properties`.
+    pub fn position(&self, name: &str) -> Option<usize> {
+        let found = self
+            .by_name
+            .binary_search_by(|at| (*self.properties[*at as usize].name).cmp(name));
+        Some(self.by_name[found.ok()?] as usize)
+    }
+
+    /// The property of this name.
+    pub fn property(&self, name: &str) -> Option<&Property> {
+        Some(&self.properties[self.position(name)?])
+    }
+}
+
+/// Constraints on arrays.
+#[derive(Clone, Debug, Default)]
+pub struct ArrayConstraints {
+    /// `items`. None if the elements are open.
+    pub items: Option<ShapeId>,
+    /// `minItems`
+    pub items_min: u64,
+    /// `maxItems`
+    pub items_max: Option<u64>,
+}
+
+/// Constraints on strings.
+#[derive(Clone, Debug, Default)]
+pub struct StringConstraints {
+    /// `minLength`, in characters.
+    pub length_min: u64,
+    /// `maxLength`, in characters.
+    pub length_max: Option<u64>,
+    /// `pattern`: some part of the string matches.
+    pub pattern: Option<Regexp>,
+    /// `format`
+    pub format: Option<Format>,
+}
+
+/// Constraints on numbers.
+#[derive(Clone, Debug, Default)]
+pub struct NumberConstraints {
+    /// `minimum`
+    pub minimum: Option<Leaf<'static>>,
+    /// `exclusiveMinimum`
+    pub exclusive_minimum: Option<Leaf<'static>>,
+    /// `maximum`
+    pub maximum: Option<Leaf<'static>>,
+    /// `exclusiveMaximum`
+    pub exclusive_maximum: Option<Leaf<'static>>,
+    /// `multipleOf`
+    pub multiple_of: Option<Leaf<'static>>,
+}

@@ -1,0 +1,65 @@
+//! `enum` and `const`: the values that a place can have.
+
+use std::cmp::Ordering;
+
+use super::constraints::Kinds;
+use crate::document::leaf::{Kind, Leaf};
+use crate::document::number;
+
+/// The values of an `enum`, which are leaves.
+#[derive(Clone, Debug)]
+pub struct Enumeration {
+    values: Vec<Leaf<'static>>,
+    /// The positions of the values in the order of [`order`].
+    sorted: Vec<u32>,
+}
+
+impl Enumeration {
+    /// An enumeration of these values, without those that are equal to an earlier one.
+    pub(super) fn new(mut values: Vec<Leaf<'static>>) -> Self {
+        let mut sorted: Vec<u32> = (0..).take(values.len()).collect();
+        let by_value = |a: &u32, b: &u32| order(&values[*a as usize], &values[*b as usize]);
+        sorted.sort_by(by_value);
+        let equal = |pair: &[u32]| by_value(&pair[0], &pair[1]).is_eq();
+        let repeated: Vec<u32> = sorted
+            .windows(2)
+            .filter(|it| equal(it))
+            .map(|it| it[1])
+            .collect();
+        if repeated.is_empty() {
+            return Self { values, sorted };
+        }
+        let mut at = 0..;
+        values.retain(|_| at.next().is_none_or(|at| !repeated.contains(&at)));
+        Self::new(values)
+    }
+
+    /// The values, in the order of the schema.
+    pub fn values(&self) -> &[Leaf<'static>] {
+        &self.values
+    }
+
+    /// Whether a leaf is one of the values. Numbers are compared by value.
+    pub fn contains(&self, leaf: &Leaf<'_>) -> bool {
+        let value = |at: &u32| order(&self.values[*at as usize], leaf);
+        self.sorted.binary_search_by(value).is_ok()
+    }
+
+    /// The kinds of the values.
+    pub(super) fn kinds(&self) -> Kinds {
+        let kinds = self.values.iter().map(Kinds::of_leaf);
+        kinds.fold(Kinds::NONE, Kinds::with)
+    }
+}
+
+/// A total order of leaves: by kind, then by value.
+fn order(a: &Leaf<'_>, b: &Leaf<'_>) -> Ordering {
+    let rank = |leaf: &Leaf<'_>| match leaf.kind() {
+        Kind::Null => 0,
+        Kind::Boolean => 1,
+        Kind::Number => 2,
+        _ => 3,
+    };
+    let by_kind = rank(a).cmp(&rank(b));
+    by_kind.then_with(|| number::order(a, b).unwrap_or(Ordering::Equal))
+}
