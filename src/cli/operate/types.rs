@@ -5,8 +5,10 @@ use std::io::{self, Read};
 use std::path::Path;
 
 use indicatif::HumanCount;
+use tokio::task::yield_now;
 use tokio::time::sleep;
 
+use crate::budget::{Budget, Steps};
 use crate::cli::arguments::location::StoreLocation;
 use crate::cli::arguments::types::{SetType, TypedCollection, TypesArguments, TypesCommand};
 use crate::cli::connect::access::{DatabaseAccess, ExportedDocuments};
@@ -18,8 +20,9 @@ use crate::database::{Misfit, StoredType, TypeChange, TypeChecker, TypeState};
 use crate::document::flatten::json_text;
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{TYPE_BYTES_MAX, INDEX_POLL_TIME};
-use crate::types::Inference;
+use crate::key::Leaves;
+use crate::limits::{INDEX_POLL_TIME, TYPE_BYTES_MAX};
+use crate::types::{Inference, NotValidated};
 
 pub(crate) async fn run(store: &StoreLocation, arguments: TypesArguments) -> Done {
     let purpose = match &arguments.command {
@@ -42,14 +45,30 @@ pub(crate) async fn run(store: &StoreLocation, arguments: TypesArguments) -> Don
 async fn infer(access: &DatabaseAccess, collection: &str) -> Done {
     names::check(access, collection).await?;
     let mut documents: ExportedDocuments = access.scan(collection).await?;
-    let mut inference = Inference::default();
+    let budget = Budget::of_background();
+    let steps = Steps::of(&budget);
+    let mut inference = Inference::new();
     while let Some(document) = documents.next().await? {
         // Documents of other programs without a GraphQL ID are not validated either.
         if let Ok(document) = document {
-            inference.add(json_text(&document.json)?)?;
+            let leaves = Leaves::from_json(json_text(&document.json)?)?;
+            let mut inferred = inference.document(&steps);
+            for (key, value) in leaves.iter() {
+                inferred.push(key, value).map_err(not_inferred)?;
+            }
+            inferred.finish().map_err(not_inferred)?;
         }
+        // Allows an interrupt here.
+        yield_now().await;
     }
-    print(&inference.schema(collection))
+    print(&inference.into_schema(&steps)?)
+}
+
+fn not_inferred(error: NotValidated) -> Error {
+    match error {
+        NotValidated::Malformed(error) => Error::internal(error.to_string()),
+        NotValidated::Failed(error) => error,
+    }
 }
 
 async fn set(access: &DatabaseAccess, arguments: SetType) -> Done {
@@ -65,16 +84,17 @@ async fn set(access: &DatabaseAccess, arguments: SetType) -> Done {
     }
     print_misfits(&defined.misfits)?;
     let examined = HumanCount(defined.examined.unwrap_or_default());
-    say(match (defined.effect, defined.complete) {
+    let meaning = match (defined.effect, defined.complete) {
         (TypeChange::Unchanged, _) => {
-            format_args!("the collection {collection:?} has this type already").to_string()
+            format!("the collection {collection:?} has this type already")
         }
         (TypeChange::Compatible, _) => "all stored documents certainly fit".to_owned(),
         (TypeChange::NeedsCheck, true) => format!("{examined} documents were read"),
         (TypeChange::NeedsCheck, false) => {
             format!("{examined} documents were read; there are more, which were not")
         }
-    });
+    };
+    say(format_args!("{meaning}"));
     told(&defined.misfits)
 }
 

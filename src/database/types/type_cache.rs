@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use super::head::{TypeDigest, TypeHead};
-use crate::budget::Budget;
+use crate::budget::{Budget, Steps};
 use crate::error::Result;
 use crate::limits::TYPES_CACHED_BYTES_MAX;
 use crate::store::{Read, Transaction};
@@ -47,7 +47,7 @@ impl TypeCache {
             return Ok(cached.clone());
         }
         let text = head.text(read, collection).await?;
-        let parse = |steps: &_| CollectionType::parse(collection, &text, steps);
+        let parse = |steps: &Steps<'_>| CollectionType::parse(collection, &text, steps);
         let parsed = budget.compute(parse).await?;
         let mut cached = self.lock();
         if cached.bytes + text.len() > TYPES_CACHED_BYTES_MAX {
