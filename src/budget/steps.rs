@@ -87,7 +87,8 @@ impl<'b> Steps<'b> {
         self.budget.spend(drawn)?;
         self.budget.check()?;
         self.drawn.store(self.drawn.load(Relaxed) + drawn, Relaxed);
-        self.left.store(self.left.load(Relaxed) + drawn - steps, Relaxed);
+        self.left
+            .store(self.left.load(Relaxed) + drawn - steps, Relaxed);
         Ok(())
     }
 }

@@ -81,6 +81,8 @@ mod support;
 mod taking;
 mod timeouts;
 mod totals;
+mod types;
+mod types_model;
 mod unique_values;
 mod unknown_commits;
 mod updating;

@@ -164,9 +164,8 @@ async fn stored(
 }
 
 fn no_type(collection: &str) -> Ended {
-    let message = format!(
-        "the collection {collection:?} has no type; `phyllo types list` lists the types"
-    );
+    let message =
+        format!("the collection {collection:?} has no type; `phyllo types list` lists the types");
     Ended::Misused(Error::new(ErrorKind::NotFound, message))
 }
 
@@ -216,10 +215,7 @@ fn told(misfits: &[Misfit]) -> Done {
     if misfits.is_empty() {
         return Ok(());
     }
-    say(format_args!(
-        "{} places do not fit the type",
-        misfits.len()
-    ));
+    say(format_args!("{} places do not fit the type", misfits.len()));
     Err(Ended::Told)
 }
 

@@ -96,8 +96,7 @@ async fn first_pairs<'e>(
     let keys: Vec<Vec<u8>> = keys.collect::<Result<_>>()?;
     let ends: Vec<Vec<u8>> = keys.iter().map(|key| prefix_end(key)).collect();
     let ranges = keys.iter().zip(&ends);
-    let ranges =
-        ranges.map(|(key, end)| RangeRead::new(key, end).at_most(TYPE_CHECK_FIRST_PAIRS));
+    let ranges = ranges.map(|(key, end)| RangeRead::new(key, end).at_most(TYPE_CHECK_FIRST_PAIRS));
     let ranges: Vec<RangeRead<'_>> = ranges.collect();
     let mut batches = read.ranges(&ranges).await.into_batches().into_iter();
     let found = entries.iter().zip(documents).map(|(entry, document)| {

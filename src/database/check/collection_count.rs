@@ -3,8 +3,8 @@
 use super::checker::{Check, DocumentCounts};
 use super::count::{Counted, count_again, stored_count};
 use super::finding::FindingKind;
-use crate::database::index::definition::is_definition;
 use super::snapshots::in_one_snapshot;
+use crate::database::index::definition::is_definition;
 use crate::database::types::define::stored_type;
 use crate::error::{ErrorKind, Result};
 use crate::key::{SystemKey, counts_of, name_of_collection};

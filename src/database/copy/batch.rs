@@ -8,9 +8,9 @@ use tokio::time::Instant;
 
 use super::walk::{DocumentHead, Documents, StoreWalk};
 use crate::database::catalog::collections;
+use crate::database::catalog::versionstamp::accept_versionstamp;
 use crate::database::changes::record;
 use crate::database::open::Database;
-use crate::database::catalog::versionstamp::accept_versionstamp;
 use crate::database::types::define::check_from;
 use crate::database::types::head::TypeHead;
 use crate::error::{Error, ErrorKind, Result};

@@ -23,11 +23,11 @@ pub use overlap::check_target;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use super::bulk::type_checker::TypeChecker;
 use super::catalog::collections::{Collection, collections};
 use super::index::build::Builder;
 use super::index::define::create_index;
 use super::index::definition::{IndexPath, indexes};
-use super::bulk::type_checker::TypeChecker;
 use super::open::Database;
 use super::types::define::{set_type, typed_collections};
 use super::types::head::TypeHead;

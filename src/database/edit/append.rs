@@ -3,6 +3,7 @@
 use super::editor::set_leaves;
 use crate::budget::Budget;
 use crate::database::catalog::collections;
+use crate::database::catalog::versionstamp::pending;
 use crate::database::changes::record::{self, Edited};
 use crate::database::document_key::DocumentKey;
 use crate::database::format::write_versionstamp_format;
@@ -10,7 +11,6 @@ use crate::database::index::definition::{Definitions, definitions};
 use crate::database::index::maintainer::insert_entries;
 use crate::database::open::unfinished_write::UnfinishedWrite;
 use crate::database::types::type_guard::validate_new;
-use crate::database::catalog::versionstamp::pending;
 use crate::document::path::Place;
 use crate::error::Result;
 use crate::key::{Family, Leaves, Version};

@@ -42,8 +42,8 @@ use crate::database::open::lease::{LeaseHolder, seconds_from_now};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, hex};
 use crate::limits::{
-    INDEX_BATCH_BYTES_MAX, INDEX_BATCH_BYTES_MIN, INDEX_BATCH_DOCUMENTS_MAX,
-    INDEX_LEASE_TIME, INDEX_POLL_TIME,
+    INDEX_BATCH_BYTES_MAX, INDEX_BATCH_BYTES_MIN, INDEX_BATCH_DOCUMENTS_MAX, INDEX_LEASE_TIME,
+    INDEX_POLL_TIME,
 };
 use crate::store::{Batches, Decision, RangeRead, Transaction, TransactionResult};
 
@@ -235,9 +235,7 @@ impl Builder {
         let body = move |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
             let (task, alone) = (task.clone(), alone.clone());
             Box::pin(async move {
-                let batch = task
-                    .batch(&*transaction, documents, bounds, alone)
-                    .await?;
+                let batch = task.batch(&*transaction, documents, bounds, alone).await?;
                 Ok(match batch {
                     BatchEnd::Unfit(_) | BatchEnd::Left => Decision::Abort(batch),
                     _ => Decision::Commit(batch),

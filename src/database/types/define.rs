@@ -140,7 +140,10 @@ pub async fn drop_type(transaction: &dyn Transaction, collection: &str) -> Resul
     }
     transaction.clear(&key);
     transaction.clear(&Family::TypeCheck(collection).key()?);
-    for (begin, end) in [Family::type_text(collection), Family::type_misfits(collection)] {
+    for (begin, end) in [
+        Family::type_text(collection),
+        Family::type_misfits(collection),
+    ] {
         transaction.clear_range(&begin, &end);
     }
     write_types_version(transaction)?;

@@ -52,11 +52,7 @@ impl TypeHead {
     }
 
     pub(crate) fn encode(&self) -> Vec<u8> {
-        pack(&(
-            self.state as i64,
-            Bytes(self.digest[..].into()),
-            self.bytes,
-        ))
+        pack(&(self.state as i64, Bytes(self.digest[..].into()), self.bytes))
     }
 
     /// Decodes the head. None if it is damaged.

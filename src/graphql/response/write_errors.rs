@@ -151,7 +151,11 @@ impl ResponseWriter {
             expected,
             value,
         } = violation;
-        let members = [("place", place), ("keyword", keyword), ("expected", expected)];
+        let members = [
+            ("place", place),
+            ("keyword", keyword),
+            ("expected", expected),
+        ];
         self.out.push(b'{');
         for (at, (name, text)) in members.into_iter().enumerate() {
             self.member(at, name);

@@ -16,13 +16,13 @@ use location::{Location, Parent, Target};
 
 use crate::budget::Budget;
 use crate::database::catalog::collections;
+use crate::database::catalog::versionstamp::accept_versionstamp;
 use crate::database::changes::record::{self, Edited};
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::database::index::definition::{Definitions, definitions};
 use crate::database::index::maintainer::IndexMaintainer;
 use crate::database::open::unfinished_write::UnfinishedWrite;
 use crate::database::types::type_guard::TypeGuard;
-use crate::database::catalog::versionstamp::accept_versionstamp;
 use crate::document::id::DocumentId;
 use crate::document::leaf::{Kind, abridged};
 use crate::document::path::{Path, Place, Segment};

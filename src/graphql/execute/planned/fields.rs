@@ -1,7 +1,7 @@
 //! Writes the fields that are known when a lookup has found something.
 
-use crate::database::{Misfit, State, StoredType, TypeState};
 use crate::database::query::{Aggregation, ValueSummary};
+use crate::database::{Misfit, State, StoredType, TypeState};
 use crate::document::json::{write_list, write_string};
 use crate::document::leaf::{Kind, Leaf};
 use crate::document::path::{Place, Segment};
