@@ -136,7 +136,7 @@ fn some_change(random: &mut StdRng, id: i64) -> (String, Value) {
         ),
         8 => (
             format!(
-                "updateDocuments({select}, unset: [{{at: {at:?}}}], append: [{{at: \"$.b\", value: $v}}]) {{ matched }}"
+                "updateDocuments({select}, unset: [{at:?}], append: [{{at: \"$.b\", value: $v}}]) {{ matched }}"
             ),
             value,
         ),
