@@ -20,3 +20,7 @@ pub const TYPE_PROBLEMS_MAX: usize = 10;
 pub const TYPE_COMPARISONS_MAX: usize = 100_000;
 /// Violations of a type that a validation lists.
 pub const TYPE_VIOLATIONS_MAX: usize = 100;
+/// Different places of the documents that a type is inferred from.
+pub const INFERRED_PLACES_MAX: usize = 200_000;
+/// Names of the members of one object from which an inferred type has a map.
+pub const INFERRED_NAMES_MAX: usize = 1_000;

@@ -16,7 +16,9 @@ mod compatible;
 mod constraints;
 mod enumeration;
 mod format;
+mod infer;
 mod parse;
+mod schema_json;
 mod shape;
 mod validate;
 mod violation;
@@ -33,6 +35,7 @@ pub use constraints::{
 };
 pub use enumeration::Enumeration;
 pub use format::Format;
+pub use infer::Inference;
 pub use shape::{OnDelete, Reference, Shape, ShapeId, ShapeKind};
 pub use validate::{NotValidated, Validator};
 pub use violation::{Violation, Violations};

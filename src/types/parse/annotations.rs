@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use super::pointer::Pointer;
-use super::schema_json::SchemaJson;
 use super::{Parser, Site};
 use crate::document::leaf::{Kind, abridged};
+use crate::types::schema_json::SchemaJson;
 use crate::types::shape::{OnDelete, Reference};
 
 /// What a schema says about a place besides its values.
@@ -144,7 +144,7 @@ impl Parser<'_> {
 }
 
 /// Whether a text is a name of GraphQL that is not reserved for introspection.
-pub(super) fn is_graphql_name(text: &str) -> bool {
+pub(in crate::types) fn is_graphql_name(text: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
     text.bytes().next().is_some_and(is_letter)
         && text

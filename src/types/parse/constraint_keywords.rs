@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use super::Parser;
 use super::pointer::Pointer;
-use super::schema_json::SchemaJson;
 use crate::document::leaf::{Kind, Leaf, abridged};
 use crate::document::number;
 use crate::document::regexp::{Regexp, check_steps};
@@ -19,6 +18,7 @@ use crate::types::constraints::{
 };
 use crate::types::enumeration::Enumeration;
 use crate::types::format::Format;
+use crate::types::schema_json::SchemaJson;
 
 /// The keywords that apply to values of one kind.
 const OF_KINDS: [(&str, Kinds); 16] = [

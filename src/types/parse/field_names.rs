@@ -3,6 +3,7 @@
 use std::collections::HashSet;
 
 use super::annotations::is_graphql_name;
+use super::problems::Problems;
 use super::{FIELDS_OF_DOCUMENT, Parser};
 use crate::document::leaf::abridged;
 use crate::types::constraints::Property;
@@ -11,6 +12,12 @@ use crate::types::shape::{Reference, ShapeId, ShapeKind};
 impl Parser<'_> {
     /// Checks the names of the fields of every object type.
     pub(super) fn check_field_names(&mut self) {
+        let mut problems = std::mem::take(&mut self.problems);
+        self.find_wrong_names(&mut problems);
+        self.problems = problems;
+    }
+
+    fn find_wrong_names(&self, problems: &mut Problems) {
         for (id, shape) in (0..).map(ShapeId).zip(&self.shapes) {
             let Some(shape) = shape.as_ref().filter(|shape| shape.definition == id) else {
                 continue;
@@ -30,7 +37,7 @@ impl Parser<'_> {
                          \"x-graphql\": {{\"name\": \"other\"}}",
                         abridged(&property.name)
                     );
-                    self.problems.add_at(pointer, message);
+                    problems.add_at(pointer, message);
                     continue;
                 }
                 for field in self.fields_of(property) {
@@ -41,7 +48,7 @@ impl Parser<'_> {
                             abridged(&property.name),
                             abridged(field)
                         );
-                        self.problems.add_at(pointer, message);
+                        problems.add_at(pointer, message);
                     }
                 }
             }

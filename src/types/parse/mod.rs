@@ -11,12 +11,12 @@ mod keywords;
 mod pointer;
 mod problems;
 mod references;
-mod schema_json;
 
 use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::constraints::Constraints;
+use super::schema_json::SchemaJson;
 use super::shape::{Shape, ShapeId};
 use crate::budget::Steps;
 use crate::document::leaf::{Kind, abridged};
@@ -24,9 +24,9 @@ use crate::document::tree::Tree;
 use crate::error::{Error, Limit, Result};
 use crate::limits::{JSON_BYTES_PER_STEP, TYPE_BYTES_MAX, TYPE_SHAPES_MAX};
 use annotations::Annotations;
+pub(super) use annotations::is_graphql_name;
 use pointer::Pointer;
 use problems::Problems;
-use schema_json::SchemaJson;
 
 /// The names of fields that the GraphQL type of a document has besides its properties.
 pub(super) const FIELDS_OF_DOCUMENT: [&str; 4] = ["id", "key", "version", "document"];

@@ -73,6 +73,16 @@ impl SchemaJson {
         }
     }
 
+    /// A string.
+    pub(super) fn string(text: &str) -> Self {
+        Self::Leaf(Leaf::String(text.to_owned().into()))
+    }
+
+    /// An object with these members.
+    pub(super) fn object<const N: usize>(members: [(&str, Self); N]) -> Self {
+        Self::Object(members.map(|(name, value)| (name.to_owned(), value)).into())
+    }
+
     pub(super) fn kind(&self) -> Kind {
         match self {
             Self::Leaf(leaf) => leaf.kind(),
