@@ -273,8 +273,8 @@ impl Family<'_> {
         let (family, rest) = split_element(key.strip_prefix(&[0])?)?;
         let (collection, rest) = split_element(rest)?;
         match (family, collection, rest) {
-            (Element::Int(TYPE_CHECK), Element::String(name), []) => Some(name.into_owned()),
-            (Element::Int(TYPE_TEXT), Element::String(name), [_, ..]) => Some(name.into_owned()),
+            (Element::Int(TYPE_CHECK), Element::String(name), [])
+            | (Element::Int(TYPE_TEXT), Element::String(name), [_, ..]) => Some(name.into_owned()),
             _ => None,
         }
     }

@@ -98,7 +98,7 @@ async fn first_pairs<'e>(
     let ranges = keys.iter().zip(&ends);
     let ranges = ranges.map(|(key, end)| RangeRead::new(key, end).at_most(TYPE_CHECK_FIRST_PAIRS));
     let ranges: Vec<RangeRead<'_>> = ranges.collect();
-    let mut batches = read.ranges(&ranges).await.into_batches().into_iter();
+    let mut batches = read.ranges(&ranges).await.into_batches();
     let found = entries.iter().zip(documents).map(|(entry, document)| {
         let first = document.as_ref().and_then(|_| batches.next());
         (*entry, document, first)

@@ -6,10 +6,11 @@ use super::type_cache::TypeCache;
 use crate::budget::Budget;
 use crate::database::document_key::check_collection;
 use crate::database::format;
-use crate::error::Result;
+use crate::document::leaf::abridged;
+use crate::error::{Error, Result};
 use crate::key::{Family, Version, name_of_collection};
 use crate::store::{Batches, RangeRead, Read, Transaction};
-use crate::types::{CollectionType, is_compatible};
+use crate::types::{CollectionType, OnDelete, is_compatible};
 
 /// The type of a collection as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,12 +49,13 @@ pub enum TypeChange {
 /// What a definition of a type does, given what is stored. Reads under conflict.
 ///
 /// # Errors
-/// `INTERNAL`: the stored type is damaged. Errors of the store. As [`Budget::compute`].
-pub async fn type_change(
+/// `BAD_USER_INPUT`: a reference of the type requires what writes do not enforce. `INTERNAL`: the stored type is damaged. Errors of the store. As [`Budget::compute`].
+pub(crate) async fn type_change(
     transaction: &dyn Transaction,
     budget: &Budget,
     new: &CollectionType,
 ) -> Result<TypeChange> {
+    check_references(new)?;
     let collection = new.collection();
     let head = TypeHead::read(transaction, collection).await?;
     let change = change(transaction, budget, head.as_ref(), new).await?;
@@ -62,6 +64,28 @@ pub async fn type_change(
         Some(_) => TypeChange::Compatible,
         None => TypeChange::NeedsCheck,
     })
+}
+
+/// # Errors
+/// `BAD_USER_INPUT`: a reference of the type requires what writes do not enforce.
+fn check_references(new: &CollectionType) -> Result<()> {
+    let references = new
+        .shapes()
+        .filter_map(|(_, shape)| shape.reference.as_ref());
+    for reference in references {
+        let keyword = match (reference.exists, reference.on_delete) {
+            (true, _) => "exists",
+            (_, OnDelete::Ignore) => continue,
+            _ => "onDelete",
+        };
+        return Err(Error::bad_input(format!(
+            "the schema of the collection {:?}: `x-reference` to {:?} has `{keyword}`, which this \
+             version does not enforce: leave it out",
+            abridged(new.collection()),
+            abridged(&reference.collection)
+        )));
+    }
+    Ok(())
 }
 
 /// The state that the type has without a check from the beginning. None if there must be one.
@@ -101,7 +125,7 @@ async fn change(
 /// # Errors
 /// `BAD_USER_INPUT`: the collection's name is empty. `TOO_LARGE`: it is too long. `INTERNAL`: the
 /// stored type is damaged. Errors of the store. As [`Budget::compute`].
-pub async fn set_type(
+pub(crate) async fn set_type(
     transaction: &dyn Transaction,
     budget: &Budget,
     new: &CollectionType,

@@ -296,15 +296,7 @@ impl<'a> Rounds<'a> {
                 let cursor = database::changes_cursor(finder.read()?).await?;
                 Found::Text(cursor.map(|cursor| cursor.to_string()))
             }
-            LookupOf::Collections => {
-                let mut found = database::collections(finder.read()?).await?;
-                if let Some(permit) = finder.permit {
-                    let steps = permit.list_steps(found.len());
-                    let list = || found.retain(|collection| permit.lists(&collection.name));
-                    finder.request_budget.budget().portion(steps, list).await;
-                }
-                Found::Collections(found)
-            }
+            LookupOf::Collections => Found::Collections(collections(finder).await?),
             LookupOf::Indexes(_) => {
                 let collection = self.collection(*around)?;
                 Found::Indexes(database::indexes(finder.read()?, collection).await?)
@@ -499,6 +491,17 @@ impl<'a> Rounds<'a> {
         }
         Ok(())
     }
+}
+
+/// The collections that the caller may know.
+async fn collections(finder: &Finder<'_>) -> Result<Vec<database::Collection>> {
+    let mut found = database::collections(finder.read()?).await?;
+    if let Some(permit) = finder.permit {
+        let steps = permit.list_steps(found.len());
+        let list = || found.retain(|collection| permit.lists(&collection.name));
+        finder.request_budget.budget().portion(steps, list).await;
+    }
+    Ok(found)
 }
 
 /// Whether a read is of the beginning of the element, which a page of children has.
