@@ -6,7 +6,7 @@
 //! validated again.
 
 use super::collection_type::{CollectionType, Resolved};
-use super::constraints::Constraints;
+use super::shape::Constraints;
 use super::validate::{missing, wrong_length};
 use super::violation::Violation;
 use crate::document::path::Segment;

@@ -2,9 +2,8 @@
 
 use std::sync::Arc;
 
-use super::constraints::{Additional, Kinds};
 use super::parse;
-use super::shape::{Shape, ShapeId};
+use super::shape::{Additional, Kinds, Shape, ShapeId};
 use crate::budget::Steps;
 use crate::document::path::Segment;
 use crate::error::Result;

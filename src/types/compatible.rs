@@ -3,12 +3,10 @@
 use std::collections::HashSet;
 
 use super::collection_type::CollectionType;
-use super::constraints::{
-    Additional, ArrayConstraints, Constraints, Kinds, NumberConstraints, ObjectConstraints,
-    StringConstraints,
+use super::shape::{
+    Additional, ArrayConstraints, Constraints, Enumeration, Kinds, NumberConstraints,
+    ObjectConstraints, Reference, ShapeId, StringConstraints,
 };
-use super::enumeration::Enumeration;
-use super::shape::{Reference, ShapeId};
 use super::validate::{check_leaf, is_multiple};
 use super::violation::Violations;
 use crate::budget::Steps;
@@ -58,7 +56,7 @@ struct Comparison<'t> {
     steps: &'t Steps<'t>,
 }
 
-impl<'t> Comparison<'t> {
+impl Comparison<'_> {
     /// The values of `old` have to fit `new`.
     fn require(&mut self, old: Option<ShapeId>, new: Option<ShapeId>) {
         if new.is_some() && self.seen.insert((old, new)) {

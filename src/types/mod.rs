@@ -13,9 +13,6 @@
 mod around_change;
 mod collection_type;
 mod compatible;
-mod constraints;
-mod enumeration;
-mod format;
 mod infer;
 mod parse;
 mod schema_json;
@@ -29,13 +26,10 @@ mod tests;
 pub use around_change::Around;
 pub use collection_type::{CollectionType, Resolved};
 pub use compatible::is_compatible;
-pub use constraints::{
-    Additional, ArrayConstraints, Constraints, Kinds, NumberConstraints, ObjectConstraints,
-    Property, StringConstraints,
+pub use infer::{Inference, InferredDocument};
+pub use shape::{
+    Additional, ArrayConstraints, Constraints, Enumeration, Format, Kinds, NumberConstraints,
+    ObjectConstraints, OnDelete, Property, Reference, Shape, ShapeId, ShapeKind, StringConstraints,
 };
-pub use enumeration::Enumeration;
-pub use format::Format;
-pub use infer::Inference;
-pub use shape::{OnDelete, Reference, Shape, ShapeId, ShapeKind};
 pub use validate::{NotValidated, Validator};
 pub use violation::{Violation, Violations};

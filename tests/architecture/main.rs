@@ -33,9 +33,6 @@ const ROOMS: [(&str, &[&str]); 7] = [
     (
         "types",
         &[
-            "format",
-            "enumeration",
-            "constraints",
             "shape",
             "schema_json",
             "parse",
@@ -257,7 +254,10 @@ fn folders_list_few_entries() {
         }
     }
     for (folder, entries) in &mut folders {
-        *entries = fs::read_dir(folder).expect("a folder").count();
+        let listed = fs::read_dir(folder).expect("a folder");
+        let names = listed.map(|entry| entry.expect("readable").file_name());
+        // The layers are listed beside the roots of the two crates.
+        *entries = names.filter(|it| it != "lib.rs" && it != "main.rs").count();
     }
     folders.retain(|_, entries| *entries > ENTRIES_MAX);
     assert!(folders.is_empty(), "{folders:?}");

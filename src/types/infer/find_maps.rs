@@ -10,7 +10,7 @@ use super::graphql_names::is_name;
 use super::sketch::{Sketch, SketchId, Sketches};
 use crate::budget::Steps;
 use crate::error::Result;
-use crate::types::constraints::Kinds;
+use crate::types::shape::Kinds;
 
 /// The number of names from which an object may be a map.
 const NAMES_MIN: usize = 8;

@@ -46,9 +46,10 @@ fn camel_case(text: &str) -> String {
         if name.is_empty() && character.is_ascii_digit() {
             name.push('_');
         }
-        name.push(match is_behind_other {
-            true => character.to_ascii_uppercase(),
-            false => character,
+        name.push(if is_behind_other {
+            character.to_ascii_uppercase()
+        } else {
+            character
         });
         is_behind_other = false;
     }

@@ -3,8 +3,8 @@
 use super::graphql_names::FieldNames;
 use super::sketch::{Sketch, SketchId, Sketches};
 use crate::document::leaf::Leaf;
-use crate::types::constraints::Kinds;
 use crate::types::schema_json::SchemaJson;
+use crate::types::shape::Kinds;
 
 /// Levels of objects and arrays that are described. What is deeper is open.
 const LEVELS_MAX: usize = 30;

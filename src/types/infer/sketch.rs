@@ -5,8 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::document::leaf::{Kind, Leaf};
 use crate::error::{Error, Limit, Result};
 use crate::limits::{INFERRED_NAMES_MAX, INFERRED_PLACES_MAX};
-use crate::types::constraints::Kinds;
-use crate::types::format::Format;
+use crate::types::shape::{Format, Kinds};
 
 /// Different strings that a sketch keeps. With more, the place has no `enum`.
 pub(super) const STRINGS_MAX: usize = 16;

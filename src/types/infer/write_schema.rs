@@ -27,23 +27,29 @@ fn write_value(out: &mut Vec<u8>, value: &SchemaJson, indent: usize) {
     match value {
         SchemaJson::Leaf(leaf) => leaf.write_json(out),
         SchemaJson::Array(elements) => {
-            write_lines(out, b"[]", elements, indent, |out, element, indent| {
+            write_lines(out, *b"[]", elements, indent, |out, element, indent| {
                 write_value(out, element, indent);
             });
         }
         SchemaJson::Object(members) => {
-            write_lines(out, b"{}", members, indent, |out, (name, value), indent| {
-                write_string(out, name);
-                out.extend_from_slice(b": ");
-                write_value(out, value, indent);
-            });
+            write_lines(
+                out,
+                *b"{}",
+                members,
+                indent,
+                |out, (name, value), indent| {
+                    write_string(out, name);
+                    out.extend_from_slice(b": ");
+                    write_value(out, value, indent);
+                },
+            );
         }
     }
 }
 
 fn write_lines<T>(
     out: &mut Vec<u8>,
-    brackets: &[u8; 2],
+    brackets: [u8; 2],
     parts: &[T],
     indent: usize,
     mut write: impl FnMut(&mut Vec<u8>, &T, usize),

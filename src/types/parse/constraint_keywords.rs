@@ -1,5 +1,6 @@
 //! Parses the keywords that say what the values at a place are.
 
+use std::cmp::Ordering;
 use std::collections::HashSet;
 use std::sync::Arc;
 
@@ -12,13 +13,11 @@ use crate::error::{Error, Limit, Result};
 use crate::limits::{
     TYPE_ENUM_VALUE_BYTES_MAX, TYPE_ENUM_VALUES_MAX, TYPE_PATTERNS_MAX, TYPE_PROPERTIES_MAX,
 };
-use crate::types::constraints::{
-    Additional, ArrayConstraints, Constraints, Kinds, NumberConstraints, ObjectConstraints,
-    Property, StringConstraints,
-};
-use crate::types::enumeration::Enumeration;
-use crate::types::format::Format;
 use crate::types::schema_json::SchemaJson;
+use crate::types::shape::{
+    Additional, ArrayConstraints, Constraints, Enumeration, Format, Kinds, NumberConstraints,
+    ObjectConstraints, Property, StringConstraints,
+};
 
 /// The keywords that apply to values of one kind.
 const OF_KINDS: [(&str, Kinds); 16] = [
@@ -417,7 +416,7 @@ impl<'s> Parser<'s> {
     fn number(&mut self, schema: &SchemaJson, at: &Pointer<'_>) -> NumberConstraints {
         let multiple_of = self.limit(schema, "multipleOf", at);
         let zero = Leaf::Integer(0);
-        let is_positive = |it: &Leaf<'_>| number::order(it, &zero).is_some_and(|it| it.is_gt());
+        let is_positive = |it: &Leaf<'_>| number::order(it, &zero).is_some_and(Ordering::is_gt);
         let multiple_of = multiple_of.filter(|it| {
             if !is_positive(it) {
                 self.problems

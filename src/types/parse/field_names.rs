@@ -6,8 +6,7 @@ use super::annotations::is_graphql_name;
 use super::problems::Problems;
 use super::{FIELDS_OF_DOCUMENT, Parser};
 use crate::document::leaf::abridged;
-use crate::types::constraints::Property;
-use crate::types::shape::{Reference, ShapeId, ShapeKind};
+use crate::types::shape::{Property, Reference, ShapeId, ShapeKind};
 
 impl Parser<'_> {
     /// Checks the names of the fields of every object type.

@@ -15,14 +15,13 @@ mod references;
 use std::collections::HashMap;
 use std::sync::Arc;
 
-use super::constraints::Constraints;
 use super::schema_json::SchemaJson;
-use super::shape::{Shape, ShapeId};
 use crate::budget::Steps;
 use crate::document::leaf::{Kind, abridged};
 use crate::document::tree::Tree;
 use crate::error::{Error, Limit, Result};
 use crate::limits::{JSON_BYTES_PER_STEP, TYPE_BYTES_MAX, TYPE_SHAPES_MAX};
+use crate::types::shape::{Constraints, Shape, ShapeId};
 use annotations::Annotations;
 pub(super) use annotations::is_graphql_name;
 use pointer::Pointer;

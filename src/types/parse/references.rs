@@ -7,8 +7,7 @@ use percent_encoding::percent_decode_str;
 use super::{Completion, Parser};
 use crate::error::{Error, Limit, Result};
 use crate::limits::TYPE_REFERENCES_MAX;
-use crate::types::constraints::Kinds;
-use crate::types::shape::{OnDelete, Shape, ShapeId};
+use crate::types::shape::{Kinds, OnDelete, Shape, ShapeId};
 
 /// The name in a token of a JSON Pointer in a URI fragment. None if an escape is malformed.
 pub(super) fn decode(token: &str) -> Option<String> {

@@ -10,7 +10,7 @@ use crate::document::number;
 use crate::document::path::Segment;
 use crate::document::tree::TEXT_BYTES_PER_STEP;
 use crate::error::Result;
-use crate::types::constraints::{Constraints, Kinds, NumberConstraints, StringConstraints};
+use crate::types::shape::{Constraints, Kinds, NumberConstraints, StringConstraints};
 use crate::types::violation::{Violation, Violations, shown};
 
 /// Adds the violations by a leaf at a place.

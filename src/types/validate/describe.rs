@@ -2,8 +2,7 @@
 
 use crate::document::leaf::{Kind, abridged};
 use crate::document::path::Segment;
-use crate::types::constraints::{ArrayConstraints, Constraints, Kinds};
-use crate::types::enumeration::Enumeration;
+use crate::types::shape::{ArrayConstraints, Constraints, Enumeration, Kinds};
 use crate::types::violation::{Violation, shown};
 
 /// What a message calls a value of a kind.

@@ -8,8 +8,7 @@ use crate::document::leaf::{Kind, Leaf};
 use crate::document::path::{Segment, SegmentRef};
 use crate::error::Result;
 use crate::types::collection_type::{CollectionType, Resolved};
-use crate::types::constraints::{Additional, Constraints, Kinds};
-use crate::types::shape::ShapeId;
+use crate::types::shape::{Additional, Constraints, Kinds, ShapeId};
 use crate::types::violation::Violations;
 
 /// A value whose leaves pass in the order of their paths.

@@ -19,7 +19,7 @@ pub enum Format {
 
 impl Format {
     /// The formats with their names in JSON Schema.
-    pub(super) const NAMED: [(&'static str, Self); 5] = [
+    pub(in crate::types) const NAMED: [(&'static str, Self); 5] = [
         ("date-time", Self::DateTime),
         ("date", Self::Date),
         ("uuid", Self::Uuid),
@@ -148,9 +148,12 @@ fn is_uuid(text: &str) -> bool {
     const HYPHENS: [usize; 4] = [8, 13, 18, 23];
     let mut bytes = text.bytes().enumerate();
     text.len() == 36
-        && bytes.all(|(at, byte)| match HYPHENS.contains(&at) {
-            true => byte == b'-',
-            false => byte.is_ascii_hexdigit(),
+        && bytes.all(|(at, byte)| {
+            if HYPHENS.contains(&at) {
+                byte == b'-'
+            } else {
+                byte.is_ascii_hexdigit()
+            }
         })
 }
 
@@ -245,15 +248,14 @@ fn is_uri(text: &str) -> bool {
 /// `authority`: an optional user, a host and an optional port.
 fn is_authority(text: &str) -> bool {
     let (user, rest) = text.rsplit_once('@').unwrap_or(("", text));
-    let (is_host, port) = match rest.strip_prefix('[') {
-        Some(literal) => match literal.split_once(']') {
-            Some((host, port)) => (is_ip_literal(host), port),
-            None => return false,
-        },
-        None => {
-            let (host, port) = rest.split_at(rest.find(':').unwrap_or(rest.len()));
-            (are_uri_characters(host, b""), port)
-        }
+    let (is_host, port) = if let Some(literal) = rest.strip_prefix('[') {
+        let Some((host, port)) = literal.split_once(']') else {
+            return false;
+        };
+        (is_ip_literal(host), port)
+    } else {
+        let (host, port) = rest.split_at(rest.find(':').unwrap_or(rest.len()));
+        (are_uri_characters(host, b""), port)
     };
     let is_port = match port.strip_prefix(':') {
         Some(digits) => digits.bytes().all(|it| it.is_ascii_digit()),

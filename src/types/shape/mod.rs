@@ -1,25 +1,21 @@
 //! The shape of a place: what its values are, and what the schema says about it besides.
 
+mod constraints;
+mod enumeration;
+mod format;
+mod kinds;
+mod shape_id;
+
 use std::sync::Arc;
 
-#[cfg(doc)]
-use super::constraints::Property;
-use super::constraints::{
-    ArrayConstraints, Constraints, Kinds, NumberConstraints, ObjectConstraints, StringConstraints,
+pub use constraints::{
+    Additional, ArrayConstraints, Constraints, NumberConstraints, ObjectConstraints, Property,
+    StringConstraints,
 };
-
-/// The number of a [`Shape`] in its type.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct ShapeId(pub(super) u32);
-
-impl ShapeId {
-    /// The shape of whole documents.
-    pub const ROOT: Self = Self(0);
-
-    pub(super) fn index(self) -> usize {
-        self.0 as usize
-    }
-}
+pub use enumeration::Enumeration;
+pub use format::Format;
+pub use kinds::Kinds;
+pub use shape_id::ShapeId;
 
 /// What a schema says about one place.
 #[derive(Clone, Debug)]

@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::constraints::Kinds;
+use super::kinds::Kinds;
 use crate::document::leaf::{Kind, Leaf};
 use crate::document::number;
 
@@ -16,7 +16,7 @@ pub struct Enumeration {
 
 impl Enumeration {
     /// An enumeration of these values, without those that are equal to an earlier one.
-    pub(super) fn new(mut values: Vec<Leaf<'static>>) -> Self {
+    pub(in crate::types) fn new(mut values: Vec<Leaf<'static>>) -> Self {
         let mut sorted: Vec<u32> = (0..).take(values.len()).collect();
         let by_value = |a: &u32, b: &u32| order(&values[*a as usize], &values[*b as usize]);
         sorted.sort_by(by_value);
@@ -46,7 +46,7 @@ impl Enumeration {
     }
 
     /// The kinds of the values.
-    pub(super) fn kinds(&self) -> Kinds {
+    pub(in crate::types) fn kinds(&self) -> Kinds {
         let kinds = self.values.iter().map(Kinds::of_leaf);
         kinds.fold(Kinds::NONE, Kinds::with)
     }

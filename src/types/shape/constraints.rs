@@ -4,104 +4,10 @@ use std::sync::Arc;
 
 use super::enumeration::Enumeration;
 use super::format::Format;
-use super::shape::ShapeId;
-#[cfg(doc)]
-use super::shape::ShapeKind;
-use crate::document::leaf::{Kind, Leaf};
+use super::kinds::Kinds;
+use super::shape_id::ShapeId;
+use crate::document::leaf::Leaf;
 use crate::document::regexp::Regexp;
-
-/// A set of the kinds of JSON Schema's `type`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kinds(u8);
-
-impl Kinds {
-    /// No kind.
-    pub const NONE: Self = Self(0);
-    /// `null`
-    pub const NULL: Self = Self(1);
-    /// `boolean`
-    pub const BOOLEAN: Self = Self(2);
-    /// `object`
-    pub const OBJECT: Self = Self(4);
-    /// `array`
-    pub const ARRAY: Self = Self(8);
-    /// `string`
-    pub const STRING: Self = Self(16);
-    /// `integer`
-    pub const INTEGER: Self = Self(32);
-    /// `number`, which includes the integers.
-    pub const NUMBER: Self = Self(32 | 64);
-    /// All kinds.
-    pub const ALL: Self = Self(127);
-
-    /// The kinds with their names in JSON Schema.
-    pub(super) const NAMED: [(&'static str, Self); 7] = [
-        ("object", Self::OBJECT),
-        ("array", Self::ARRAY),
-        ("string", Self::STRING),
-        ("number", Self::NUMBER),
-        ("integer", Self::INTEGER),
-        ("boolean", Self::BOOLEAN),
-        ("null", Self::NULL),
-    ];
-
-    /// The kinds of both sets.
-    #[must_use]
-    pub const fn with(self, other: Self) -> Self {
-        Self(self.0 | other.0)
-    }
-
-    /// The kinds that are not in `other`.
-    #[must_use]
-    pub const fn without(self, other: Self) -> Self {
-        Self(self.0 & !other.0)
-    }
-
-    /// The kinds in both sets.
-    #[must_use]
-    pub const fn both(self, other: Self) -> Self {
-        Self(self.0 & other.0)
-    }
-
-    /// Whether all kinds of `other` are in this set.
-    pub const fn has(self, other: Self) -> bool {
-        self.0 & other.0 == other.0
-    }
-
-    /// The smallest set with the kind of a leaf.
-    pub fn of_leaf(leaf: &Leaf<'_>) -> Self {
-        match leaf {
-            Leaf::Null => Self::NULL,
-            Leaf::Bool(_) => Self::BOOLEAN,
-            Leaf::Integer(_) | Leaf::BigInteger(_) => Self::INTEGER,
-            Leaf::Double(double) if double.fract() == 0.0 => Self::INTEGER,
-            Leaf::Double(_) => Self(64),
-            Leaf::String(_) => Self::STRING,
-        }
-    }
-
-    /// The set with one kind of values, numbers with and without a fraction.
-    pub fn of_kind(kind: Kind) -> Self {
-        match kind {
-            Kind::Object => Self::OBJECT,
-            Kind::Array => Self::ARRAY,
-            Kind::String => Self::STRING,
-            Kind::Number => Self::NUMBER,
-            Kind::Boolean => Self::BOOLEAN,
-            Kind::Null => Self::NULL,
-        }
-    }
-
-    /// The names of the kinds, as in `type`.
-    pub fn names(self) -> Vec<&'static str> {
-        let named = Self::NAMED.into_iter().filter(|(_, kind)| self.has(*kind));
-        let is_part = |name: &str| name == "integer" && self.has(Self::NUMBER);
-        named
-            .map(|(name, _)| name)
-            .filter(|name| !is_part(name))
-            .collect()
-    }
-}
 
 /// What a schema requires of the values at a place. The constraints on a kind hold if the value is of
 /// that kind.
@@ -177,9 +83,9 @@ pub struct ObjectConstraints {
     /// `properties`, in the order of the schema, and then further names of `required`.
     pub properties: Vec<Property>,
     /// The positions of the properties in the order of their names.
-    pub(super) by_name: Vec<u32>,
+    pub(in crate::types) by_name: Vec<u32>,
     /// The number of required properties.
-    pub(super) required: usize,
+    pub(in crate::types) required: usize,
     /// `additionalProperties`
     pub additional: Additional,
 }
@@ -190,7 +96,7 @@ pub struct Property {
     /// The name of the member.
     pub name: Arc<str>,
     /// The name of the field of GraphQL: `x-graphql.name` of its schema, else the name of the member. It
-    /// is a name of GraphQL if the values of the shape are [`ShapeKind::Object`].
+    /// is a name of GraphQL if the values of the shape are [objects alone](super::ShapeKind::Object).
     pub field: Arc<str>,
     /// The shape of its value.
     pub shape: ShapeId,
@@ -211,7 +117,7 @@ pub enum Additional {
 }
 
 impl ObjectConstraints {
-    pub(super) fn new(properties: Vec<Property>, additional: Additional) -> Self {
+    pub(in crate::types) fn new(properties: Vec<Property>, additional: Additional) -> Self {
         let mut by_name: Vec<u32> = (0..).take(properties.len()).collect();
         by_name.sort_by(|a, b| {
             let name = |at: u32| &properties[at as usize].name;
