@@ -8,10 +8,12 @@ use tokio::time::Instant;
 use crate::budget::{Budget, Steps};
 use crate::database;
 use crate::database::{Database, DefinedType, StoredType};
-use crate::error::Result;
+use crate::document::flatten::json_text;
+use crate::error::{Error, Result};
+use crate::key::Leaves;
 use crate::limits::IMPORT_BATCH_TIME_MAX;
 use crate::store::{Decision, Transaction, TransactionResult};
-use crate::types::CollectionType;
+use crate::types::{CollectionType, Inference, NotValidated};
 
 /// Gives a collection a type, or only says what it would mean for the stored documents.
 ///
@@ -44,6 +46,43 @@ pub async fn set_type(
         TransactionResult::Committed(defined, _) | TransactionResult::Aborted(defined) => {
             Ok(defined)
         }
+    }
+}
+
+/// A schema that is inferred from documents.
+#[derive(Default)]
+pub struct InferredType(Inference);
+
+impl InferredType {
+    /// Adds a document, given as JSON text.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the text is not JSON. `TOO_LARGE`: the documents have too many places.
+    pub fn add(&mut self, json: &[u8]) -> Result<()> {
+        let budget = Budget::of_background();
+        let steps = Steps::of(&budget);
+        let leaves = Leaves::from_json(json_text(json)?)?;
+        let mut document = self.0.document(&steps);
+        for (key, value) in leaves.iter() {
+            document.push(key, value).map_err(not_inferred)?;
+        }
+        document.finish().map_err(not_inferred)
+    }
+
+    /// The text of a schema that all the documents fit.
+    ///
+    /// # Errors
+    /// As [`InferredType::add`].
+    pub fn into_schema(self) -> Result<String> {
+        let budget = Budget::of_background();
+        self.0.into_schema(&Steps::of(&budget))
+    }
+}
+
+fn not_inferred(error: NotValidated) -> Error {
+    match error {
+        NotValidated::Malformed(error) => Error::internal(error.to_string()),
+        NotValidated::Failed(error) => error,
     }
 }
 

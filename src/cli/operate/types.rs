@@ -8,7 +8,6 @@ use indicatif::HumanCount;
 use tokio::task::yield_now;
 use tokio::time::sleep;
 
-use crate::budget::{Budget, Steps};
 use crate::cli::arguments::location::StoreLocation;
 use crate::cli::arguments::types::{SetType, TypedCollection, TypesArguments, TypesCommand};
 use crate::cli::connect::access::{DatabaseAccess, ExportedDocuments};
@@ -17,12 +16,10 @@ use crate::cli::outcome::{Done, Ended, failed};
 use crate::cli::read::names;
 use crate::cli::terminal::output::{Output, say};
 use crate::database::{Misfit, StoredType, TypeChange, TypeChecker, TypeState};
-use crate::document::flatten::json_text;
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::Leaves;
 use crate::limits::{INDEX_POLL_TIME, TYPE_BYTES_MAX};
-use crate::types::{Inference, NotValidated};
+use crate::operations::InferredType;
 
 pub(crate) async fn run(store: &StoreLocation, arguments: TypesArguments) -> Done {
     let purpose = match &arguments.command {
@@ -45,30 +42,16 @@ pub(crate) async fn run(store: &StoreLocation, arguments: TypesArguments) -> Don
 async fn infer(access: &DatabaseAccess, collection: &str) -> Done {
     names::check(access, collection).await?;
     let mut documents: ExportedDocuments = access.scan(collection).await?;
-    let budget = Budget::of_background();
-    let steps = Steps::of(&budget);
-    let mut inference = Inference::new();
+    let mut inferred = InferredType::default();
     while let Some(document) = documents.next().await? {
         // Documents of other programs without a GraphQL ID are not validated either.
         if let Ok(document) = document {
-            let leaves = Leaves::from_json(json_text(&document.json)?)?;
-            let mut inferred = inference.document(&steps);
-            for (key, value) in leaves.iter() {
-                inferred.push(key, value).map_err(not_inferred)?;
-            }
-            inferred.finish().map_err(not_inferred)?;
+            inferred.add(&document.json)?;
         }
         // Allows an interrupt here.
         yield_now().await;
     }
-    print(&inference.into_schema(&steps)?)
-}
-
-fn not_inferred(error: NotValidated) -> Error {
-    match error {
-        NotValidated::Malformed(error) => Error::internal(error.to_string()),
-        NotValidated::Failed(error) => error,
-    }
+    print(&inferred.into_schema()?)
 }
 
 async fn set(access: &DatabaseAccess, arguments: SetType) -> Done {
