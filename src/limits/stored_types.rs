@@ -2,9 +2,8 @@
 
 /// Bytes of each piece of the stored text of a schema except the last.
 pub const TYPE_PIECE_BYTES: usize = 10_000;
-/// Bytes of the texts of the parsed types that a process keeps. In memory a type takes several times
-/// its text.
-pub const TYPES_CACHED_BYTES_MAX: usize = 16 << 20;
+/// Approximate bytes of the parsed types that a process keeps.
+pub const TYPES_CACHED_BYTES_MAX: usize = 64 << 20;
 /// Bytes of a written value that an edit keeps until it is validated. Larger values are read again.
 pub const VALIDATED_VALUE_BYTES_MAX: usize = 64 << 10;
 /// Bytes of all such values of an edit.

@@ -20,33 +20,100 @@ use crate::types::{CollectionType, Inference, NotValidated};
 /// # Errors
 /// `BAD_USER_INPUT`: the schema is not a type. Errors of [`database::define_type`] and
 /// [`database::simulate_type`].
-pub async fn set_type(
-    database: &Database,
-    collection: &str,
-    schema: &str,
+// Boxed, as the other functions, so that other crates do not compile the future again.
+pub fn set_type<'a>(
+    database: &'a Database,
+    collection: &'a str,
+    schema: &'a str,
     dry_run: bool,
-) -> Result<DefinedType> {
-    let budget = Budget::of_background();
-    let parse = |steps: &Steps<'_>| CollectionType::parse(collection, schema, steps);
-    let parsed = budget.compute(parse).await?;
-    let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
-        let (parsed, budget) = (parsed.clone(), budget.clone());
-        Box::pin(async move {
-            Ok(if dry_run {
-                let simulated = database::simulate_type(&*transaction, &budget, &parsed).await?;
-                Decision::Abort(simulated)
-            } else {
-                let defined = database::define_type(&*transaction, &budget, &parsed).await?;
-                Decision::Commit(defined)
+) -> BoxFuture<'a, Result<DefinedType>> {
+    Box::pin(async move {
+        let budget = Budget::of_background();
+        let parse = |steps: &Steps<'_>| CollectionType::parse(collection, schema, steps);
+        let parsed = budget.compute(parse).await?;
+        let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+            let (parsed, budget) = (parsed.clone(), budget.clone());
+            Box::pin(async move {
+                Ok(if dry_run {
+                    let simulated = database::simulate_type(&*transaction, &budget, &parsed);
+                    Decision::Abort(simulated.await?)
+                } else {
+                    let defined = database::define_type(&*transaction, &budget, &parsed);
+                    Decision::Commit(defined.await?)
+                })
             })
-        })
-    };
+        };
+        transact(database, body).await
+    })
+}
+
+/// Checks the stored documents of a collection against its type again. Returns whether it has one.
+///
+/// # Errors
+/// Errors of [`database::check_type`].
+pub fn check_type<'a>(database: &'a Database, collection: &str) -> BoxFuture<'a, Result<bool>> {
+    let collection = collection.to_owned();
+    Box::pin(async move {
+        let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+            let collection = collection.clone();
+            Box::pin(async move {
+                let begun = database::check_type(&*transaction, &collection).await?;
+                Ok(Decision::Commit(begun))
+            })
+        };
+        transact(database, body).await
+    })
+}
+
+/// Drops the type of a collection. Returns whether it had one.
+///
+/// # Errors
+/// Errors of [`database::drop_type`].
+pub fn drop_type<'a>(database: &'a Database, collection: &str) -> BoxFuture<'a, Result<bool>> {
+    let collection = collection.to_owned();
+    Box::pin(async move {
+        let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+            let collection = collection.clone();
+            Box::pin(async move {
+                let dropped = database::drop_type(&*transaction, &collection).await?;
+                Ok(Decision::Commit(dropped))
+            })
+        };
+        transact(database, body).await
+    })
+}
+
+async fn transact<T: Send + 'static>(
+    database: &Database,
+    body: impl FnMut(Arc<dyn Transaction>) -> BoxFuture<'static, Result<Decision<T>>> + Send,
+) -> Result<T> {
     let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;
     match database.transact(deadline, body).await? {
-        TransactionResult::Committed(defined, _) | TransactionResult::Aborted(defined) => {
-            Ok(defined)
-        }
+        TransactionResult::Committed(result, _) | TransactionResult::Aborted(result) => Ok(result),
     }
+}
+
+/// The type of a collection, if it has one, or the types of all collections, in the order of their
+/// names.
+///
+/// # Errors
+/// Errors of [`database::stored_type`].
+pub fn types<'a>(
+    database: &'a Database,
+    collection: Option<&'a str>,
+) -> BoxFuture<'a, Result<Vec<StoredType>>> {
+    Box::pin(async move {
+        let snapshot = database.snapshot().await?;
+        let collections = match collection {
+            Some(collection) => vec![collection.to_owned()],
+            None => database::typed_collections(&*snapshot).await?,
+        };
+        let mut types = Vec::new();
+        for collection in collections {
+            types.extend(database::stored_type(&*snapshot, &collection).await?);
+        }
+        Ok(types)
+    })
 }
 
 /// A schema that is inferred from documents.
@@ -84,46 +151,4 @@ fn not_inferred(error: NotValidated) -> Error {
         NotValidated::Malformed(error) => Error::internal(error.to_string()),
         NotValidated::Failed(error) => error,
     }
-}
-
-/// Drops the type of a collection. Returns whether it had one.
-///
-/// # Errors
-/// Errors of [`database::drop_type`].
-pub async fn drop_type(database: &Database, collection: &str) -> Result<bool> {
-    let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
-        let collection = collection.to_owned();
-        Box::pin(async move {
-            let dropped = database::drop_type(&*transaction, &collection).await?;
-            Ok(if dropped {
-                Decision::Commit(true)
-            } else {
-                Decision::Abort(false)
-            })
-        })
-    };
-    let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;
-    match database.transact(deadline, body).await? {
-        TransactionResult::Committed(dropped, _) | TransactionResult::Aborted(dropped) => {
-            Ok(dropped)
-        }
-    }
-}
-
-/// The type of a collection, if it has one, or the types of all collections, in the order of their
-/// names.
-///
-/// # Errors
-/// Errors of [`database::stored_type`].
-pub async fn types(database: &Database, collection: Option<&str>) -> Result<Vec<StoredType>> {
-    let snapshot = database.snapshot().await?;
-    let collections = match collection {
-        Some(collection) => vec![collection.to_owned()],
-        None => database::typed_collections(&*snapshot).await?,
-    };
-    let mut types = Vec::new();
-    for collection in collections {
-        types.extend(database::stored_type(&*snapshot, &collection).await?);
-    }
-    Ok(types)
 }

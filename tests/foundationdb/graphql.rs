@@ -116,6 +116,8 @@ mod timeouts;
 mod totals;
 #[path = "../graphql/types.rs"]
 mod types;
+#[path = "../graphql/types_checks.rs"]
+mod types_checks;
 #[path = "../graphql/types_model.rs"]
 mod types_model;
 #[path = "../graphql/unique_values.rs"]

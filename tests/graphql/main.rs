@@ -82,6 +82,7 @@ mod taking;
 mod timeouts;
 mod totals;
 mod types;
+mod types_checks;
 mod types_model;
 mod unique_values;
 mod unknown_commits;

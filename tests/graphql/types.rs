@@ -259,6 +259,155 @@ async fn a_new_document_that_does_not_fit_is_rejected() {
 const ANN: &str = r#"{"name":"Ann","age":30,"tags":["a","b"],"names":{"deu":{"common":"Anna"}},
     "points":[{"x":1},{"x":2}],"open":{"x":1}}"#;
 
+/// Fields of mutations of the document [`ANN`], and a place that does not fit then, with the keyword.
+const REJECTED: &[(&str, &str, &str)] = &[
+    (
+        r#"replaceDocument(id: 1, path: "/name", document: 5) { key }"#,
+        "/name",
+        "type",
+    ),
+    (
+        r#"replaceDocument(id: 1, path: "/other", document: 5) { key }"#,
+        "/other",
+        "additionalProperties",
+    ),
+    (
+        r#"replaceDocument(id: 1, path: "/tags/0", document: null) { key }"#,
+        "/tags/0",
+        "type",
+    ),
+    (
+        r#"replaceDocument(id: 1, path: "/tags", document: ["a", "b", "c", "d"]) { key }"#,
+        "/tags",
+        "maxItems",
+    ),
+    (
+        r#"replaceDocument(id: 1, path: "/names/fra", document: {}) { key }"#,
+        "/names/fra",
+        "required",
+    ),
+    (
+        r#"incrementDocument(id: 1, path: "/age", by: 71) { key }"#,
+        "/age",
+        "maximum",
+    ),
+    (
+        r#"incrementDocument(id: 1, path: "/age", by: 0.5) { key }"#,
+        "/age",
+        "type",
+    ),
+    (
+        r#"mergeDocument(id: 1, patch: {name: null}) { key }"#,
+        "",
+        "required",
+    ),
+    (
+        r#"mergeDocument(id: 1, patch: {names: {deu: {common: null}}}) { key }"#,
+        "/names/deu",
+        "required",
+    ),
+    (
+        r#"mergeDocument(id: 1, patch: {names: {ita: {common: 1}}}) { key }"#,
+        "/names/ita/common",
+        "type",
+    ),
+    (
+        r#"mergeDocument(id: 1, path: ["names", "ita", "common"], patch: 1) { key }"#,
+        "/names/ita/common",
+        "type",
+    ),
+    (
+        r#"patchDocument(id: 1, patch: [{op: "add", path: "/tags/0", value: 1}]) { key }"#,
+        "/tags/0",
+        "type",
+    ),
+    (
+        r#"patchDocument(id: 1, patch: [{op: "add", path: "/tags/-", value: 1}]) { key }"#,
+        "/tags/2",
+        "type",
+    ),
+    (
+        r#"patchDocument(id: 1, patch: [{op: "remove", path: "/name"}]) { key }"#,
+        "",
+        "required",
+    ),
+    (
+        r#"patchDocument(id: 1, patch: [{op: "move", from: "/age", path: "/name"}]) { key }"#,
+        "/name",
+        "type",
+    ),
+    (
+        r#"patchDocument(id: 1, patch: [{op: "copy", from: "/age", path: "/tags/1"}]) { key }"#,
+        "/tags/1",
+        "type",
+    ),
+    (
+        r#"patchDocument(id: 1, patch: [{op: "add", path: "/tags/-", value: "c"}, {op: "add", path: "/tags/0", value: "d"}]) { key }"#,
+        "/tags",
+        "maxItems",
+    ),
+    (
+        r#"deleteDocument(id: 1, path: "/name") { deleted }"#,
+        "",
+        "required",
+    ),
+    (
+        r#"deleteDocument(id: 1, path: "/points/0/x") { deleted }"#,
+        "/points/0",
+        "required",
+    ),
+    (
+        r#"copyDocument(id: 1, path: "/name", from: {collection: "U", id: 1, path: "/a"}) { key }"#,
+        "/name",
+        "type",
+    ),
+    (
+        r#"copyDocument(id: 2, from: {collection: "U", id: 1}) { key }"#,
+        "/a",
+        "additionalProperties",
+    ),
+    (
+        r#"updateDocuments(where: {}, everything: true, set: [{at: "$.name", value: ""}]) { matched }"#,
+        "/name",
+        "minLength",
+    ),
+    (
+        r#"updateDocuments(where: {}, everything: true, set: [{at: "$.points[*].x", value: "1"}]) { matched }"#,
+        "/points/0/x",
+        "type",
+    ),
+    (
+        r#"updateDocuments(where: {}, everything: true, unset: ["$.points[1].x"]) { matched }"#,
+        "/points/1",
+        "required",
+    ),
+    (
+        r#"updateDocuments(where: {}, everything: true, increment: [{at: "$.age", by: 100}]) { matched }"#,
+        "/age",
+        "maximum",
+    ),
+    (
+        r#"updateDocuments(where: {}, everything: true, append: [{at: "$.tags", values: ["c", 4]}]) { matched }"#,
+        "/tags/3",
+        "type",
+    ),
+    (
+        r#"updateDocuments(where: {}, everything: true, append: [{at: "$.tags", values: ["c", "d"]}]) { matched }"#,
+        "/tags",
+        "maxItems",
+    ),
+    (
+        r#"updateDocuments(where: {}, everything: true, remove: [{at: "$.tags", values: ["a", "b"]}]) { matched }"#,
+        "/tags",
+        "minItems",
+    ),
+    (
+        r#"updateDocuments(where: {}, everything: true, merge: [{at: "$.names.deu", patch: {common: null}}]) { matched }"#,
+        "/names/deu",
+        "required",
+    ),
+];
+
 async fn every_mutation_is_validated() {
     let client = typed().await;
     client.insert("1", ANN).await;
@@ -266,155 +415,9 @@ async fn every_mutation_is_validated() {
         .mutate(r#"insertDocument(collection: "U", id: 1, document: {a: 1, s: "s"}) { key }"#)
         .await;
     let before = client.stored("1").await;
-    for (fields, place, keyword) in [
-        (
-            r#"replaceDocument(id: 1, path: "/name", document: 5) { key }"#,
-            "/name",
-            "type",
-        ),
-        (
-            r#"replaceDocument(id: 1, path: "/other", document: 5) { key }"#,
-            "/other",
-            "additionalProperties",
-        ),
-        (
-            r#"replaceDocument(id: 1, path: "/tags/0", document: null) { key }"#,
-            "/tags/0",
-            "type",
-        ),
-        (
-            r#"replaceDocument(id: 1, path: "/tags", document: ["a", "b", "c", "d"]) { key }"#,
-            "/tags",
-            "maxItems",
-        ),
-        (
-            r#"replaceDocument(id: 1, path: "/names/fra", document: {}) { key }"#,
-            "/names/fra",
-            "required",
-        ),
-        (
-            r#"incrementDocument(id: 1, path: "/age", by: 71) { key }"#,
-            "/age",
-            "maximum",
-        ),
-        (
-            r#"incrementDocument(id: 1, path: "/age", by: 0.5) { key }"#,
-            "/age",
-            "type",
-        ),
-        (
-            r#"mergeDocument(id: 1, patch: {name: null}) { key }"#,
-            "",
-            "required",
-        ),
-        (
-            r#"mergeDocument(id: 1, patch: {names: {deu: {common: null}}}) { key }"#,
-            "/names/deu",
-            "required",
-        ),
-        (
-            r#"mergeDocument(id: 1, patch: {names: {ita: {common: 1}}}) { key }"#,
-            "/names/ita/common",
-            "type",
-        ),
-        (
-            r#"mergeDocument(id: 1, path: ["names", "ita", "common"], patch: 1) { key }"#,
-            "/names/ita/common",
-            "type",
-        ),
-        (
-            r#"patchDocument(id: 1, patch: [{op: "add", path: "/tags/0", value: 1}]) { key }"#,
-            "/tags/0",
-            "type",
-        ),
-        (
-            r#"patchDocument(id: 1, patch: [{op: "add", path: "/tags/-", value: 1}]) { key }"#,
-            "/tags/2",
-            "type",
-        ),
-        (
-            r#"patchDocument(id: 1, patch: [{op: "remove", path: "/name"}]) { key }"#,
-            "",
-            "required",
-        ),
-        (
-            r#"patchDocument(id: 1, patch: [{op: "move", from: "/age", path: "/name"}]) { key }"#,
-            "/name",
-            "type",
-        ),
-        (
-            r#"patchDocument(id: 1, patch: [{op: "copy", from: "/age", path: "/tags/1"}]) { key }"#,
-            "/tags/1",
-            "type",
-        ),
-        (
-            r#"patchDocument(id: 1, patch: [{op: "add", path: "/tags/-", value: "c"}, {op: "add", path: "/tags/0", value: "d"}]) { key }"#,
-            "/tags",
-            "maxItems",
-        ),
-        (
-            r#"deleteDocument(id: 1, path: "/name") { deleted }"#,
-            "",
-            "required",
-        ),
-        (
-            r#"deleteDocument(id: 1, path: "/points/0/x") { deleted }"#,
-            "/points/0",
-            "required",
-        ),
-        (
-            r#"copyDocument(id: 1, path: "/name", from: {collection: "U", id: 1, path: "/a"}) { key }"#,
-            "/name",
-            "type",
-        ),
-        (
-            r#"copyDocument(id: 2, from: {collection: "U", id: 1}) { key }"#,
-            "/a",
-            "additionalProperties",
-        ),
-        (
-            r#"updateDocuments(where: {}, everything: true, set: [{at: "$.name", value: ""}]) { matched }"#,
-            "/name",
-            "minLength",
-        ),
-        (
-            r#"updateDocuments(where: {}, everything: true, set: [{at: "$.points[*].x", value: "1"}]) { matched }"#,
-            "/points/0/x",
-            "type",
-        ),
-        (
-            r#"updateDocuments(where: {}, everything: true, unset: ["$.points[1].x"]) { matched }"#,
-            "/points/1",
-            "required",
-        ),
-        (
-            r#"updateDocuments(where: {}, everything: true, increment: [{at: "$.age", by: 100}]) { matched }"#,
-            "/age",
-            "maximum",
-        ),
-        (
-            r#"updateDocuments(where: {}, everything: true, append: [{at: "$.tags", values: ["c", 4]}]) { matched }"#,
-            "/tags/3",
-            "type",
-        ),
-        (
-            r#"updateDocuments(where: {}, everything: true, append: [{at: "$.tags", values: ["c", "d"]}]) { matched }"#,
-            "/tags",
-            "maxItems",
-        ),
-        (
-            r#"updateDocuments(where: {}, everything: true, remove: [{at: "$.tags", values: ["a", "b"]}]) { matched }"#,
-            "/tags",
-            "minItems",
-        ),
-        (
-            r#"updateDocuments(where: {}, everything: true, merge: [{at: "$.names.deu", patch: {common: null}}]) { matched }"#,
-            "/names/deu",
-            "required",
-        ),
-    ] {
+    for (fields, place, keyword) in REJECTED {
         let found = violations(&client, fields).await;
-        let expected = (place.to_owned(), keyword.to_owned());
+        let expected = ((*place).to_owned(), (*keyword).to_owned());
         assert!(found.contains(&expected), "{fields}: {found:?}");
         assert_eq!(client.stored("1").await, before, "{fields}");
     }
@@ -827,15 +830,25 @@ async fn adopted_documents_are_checked() {
 async fn a_document_that_another_program_stored_is_validated_as_a_whole_without_its_values() {
     let client = typed().await;
     plant(&client, 7, "age", "secret").await;
-    let response = client
-        .ask(
-            r#"mutation { replaceDocument(id: 7, path: "/name", document: "a") { key } }"#,
-            NONE,
-        )
-        .await;
-    let violations = &response["errors"][0]["extensions"]["violations"];
-    assert_eq!(violations[0]["place"], "/age");
-    assert!(!response.to_string().contains("secret"), "{response}");
+    for (path, value, place) in [
+        ("/name", "\"a\"", ""),
+        // What the client writes is told, and nothing else.
+        ("/name", "5", "/name"),
+        ("/tags", "[]", "/tags"),
+    ] {
+        let query = format!(
+            "mutation {{ replaceDocument(id: 7, path: {path:?}, document: {value}) {{ key }} }}"
+        );
+        let response = client.ask(&query, NONE).await;
+        let error = &response["errors"][0];
+        let violations = error["extensions"]["violations"].as_array();
+        let violations = violations.expect("a list");
+        assert_eq!(violations.len(), 1, "{response}");
+        assert_eq!(violations[0]["place"], place, "{response}");
+        for hidden in ["secret", "/age"] {
+            assert!(!error.to_string().contains(hidden), "{response}");
+        }
+    }
     client
         .mutate(r#"replaceDocument(id: 7, document: {name: "a"}) { key }"#)
         .await;

@@ -39,7 +39,7 @@ fn schemas() -> [Value; 3] {
     ]
 }
 
-fn fits(schema: &Value, document: &Value) -> bool {
+pub(super) fn fits(schema: &Value, document: &Value) -> bool {
     let pool = Pool::new(1 << 30);
     let deadline = Instant::now() + std::time::Duration::from_secs(60);
     let budget = Budget::of_request(&Bounds::DEFAULT, &pool, deadline);

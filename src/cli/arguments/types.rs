@@ -36,7 +36,7 @@ pub(crate) enum TypesCommand {
     List,
     /// Check whether the stored documents of a collection fit its type
     ///
-    /// If the last check has failed, the documents are checked again. Prints each place that does not
+    /// Reads all documents, also those that other programs have changed. Prints each place that does not
     /// fit, at most 100. If there is one, the exit code is 1.
     Check(TypedCollection),
     /// Drop the type of a collection; its documents stay

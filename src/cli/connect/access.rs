@@ -22,6 +22,7 @@ use crate::document::id::DocumentId;
 use crate::error::Result;
 use crate::limits::{CHANGE_RETENTION_OF_NEW_STORES, STORE_WAIT_TIME_MAX};
 use crate::operations::{self, ChangeLines, ChangeRequest, NewDocument, Policy, Sweep, ValueLines};
+use crate::server::local::typing;
 use crate::store::{self, EmbeddedOptions, Pairs};
 
 /// Access to a database. Both variants have the same behavior.
@@ -226,11 +227,19 @@ impl DatabaseAccess {
         }
     }
 
+    /// Checks the stored documents of a collection again: [`operations::check_type`].
+    pub(crate) async fn check_type(&self, collection: &str) -> Result<bool> {
+        match self {
+            Self::Direct(database) => operations::check_type(database, collection).await,
+            Self::Through(client) => client.type_operation(typing::CHECK_TYPE, collection).await,
+        }
+    }
+
     /// Drops the type of a collection: [`operations::drop_type`].
     pub(crate) async fn drop_type(&self, collection: &str) -> Result<bool> {
         match self {
             Self::Direct(database) => operations::drop_type(database, collection).await,
-            Self::Through(client) => client.drop_type(collection).await,
+            Self::Through(client) => client.type_operation(typing::DROP_TYPE, collection).await,
         }
     }
 

@@ -136,9 +136,14 @@ impl Client {
         typing::read_defined(&whole(answer.await?).await?)
     }
 
-    pub(crate) async fn drop_type(&self, collection: &str) -> Result<bool> {
+    /// An operation on the type of a collection, which says whether there is one.
+    pub(crate) async fn type_operation(
+        &self,
+        operation: &'static str,
+        collection: &str,
+    ) -> Result<bool> {
         let query = [("collection", collection)];
-        let answer = self.request(Method::POST, typing::DROP_TYPE, &query, Vec::new());
+        let answer = self.request(Method::POST, operation, &query, Vec::new());
         Ok(&whole(answer.await?).await?[..] == b"true")
     }
 

@@ -97,9 +97,8 @@ async fn list(access: &DatabaseAccess) -> Done {
 }
 
 async fn check(access: &DatabaseAccess, collection: &str) -> Done {
-    let stored = stored(access, collection).await?;
-    if stored.state == TypeState::Failed {
-        access.set_type(collection, &stored.schema, false).await?;
+    if !access.check_type(collection).await? {
+        return Err(no_type(collection));
     }
     checked(access, collection).await
 }

@@ -1,13 +1,13 @@
 //! The definition of a type, and its simulation: which stored documents would not fit.
 
-use super::typed_documents::{PortionBounds, validate_portion};
+use super::typed_documents::{PortionBounds, PortionRead, validate_portion};
 use crate::budget::Budget;
 use crate::database::types::define::{TypeChange, set_type, type_change};
-use crate::database::types::head::{TypeHead, TypeState};
+use crate::database::types::head::TypeState;
 use crate::database::types::misfits::Misfit;
 use crate::error::Result;
 use crate::limits::{SIMULATED_BYTES_MAX, SIMULATED_DOCUMENTS_MAX, TYPE_VIOLATIONS_MAX};
-use crate::store::{Read, Transaction};
+use crate::store::Transaction;
 use crate::types::CollectionType;
 
 /// The result of a definition of a type.
@@ -36,11 +36,11 @@ pub async fn define_type(
     budget: &Budget,
     of: &CollectionType,
 ) -> Result<DefinedType> {
-    let effect = type_change(transaction, budget, of).await?;
+    let (effect, state) = set_type(transaction, budget, of).await?;
     Ok(DefinedType {
         collection: of.collection().to_owned(),
         effect,
-        state: set_type(transaction, budget, of).await?,
+        state,
         examined: None,
         complete: true,
         misfits: Vec::new(),
@@ -57,13 +57,11 @@ pub async fn simulate_type(
     budget: &Budget,
     of: &CollectionType,
 ) -> Result<DefinedType> {
-    let effect = type_change(transaction, budget, of).await?;
-    let read: &dyn Read = transaction.without_conflict();
-    let stored = TypeHead::read(read, of.collection()).await?;
+    let (effect, state) = type_change(transaction, budget, of).await?;
     let mut defined = DefinedType {
         collection: of.collection().to_owned(),
         effect,
-        state: stored.map_or(TypeState::Enforced, |head| head.state),
+        state,
         examined: Some(0),
         complete: true,
         misfits: Vec::new(),
@@ -76,6 +74,7 @@ pub async fn simulate_type(
         bytes: SIMULATED_BYTES_MAX,
         misfits: TYPE_VIOLATIONS_MAX,
     };
+    let read = PortionRead::only(transaction.without_conflict());
     let portion = validate_portion(read, budget, of, &[], bounds).await?;
     defined.examined = Some(portion.documents);
     defined.complete = portion.is_last;

@@ -10,7 +10,9 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep};
 
-use super::typed_documents::{PortionBounds, ValidatedPortion, validate_portion, version};
+use super::typed_documents::{
+    PortionBounds, PortionRead, ValidatedPortion, validate_portion, version,
+};
 use crate::budget::Budget;
 use crate::database::edit::depend_on_version;
 use crate::database::open::Database;
@@ -24,7 +26,7 @@ use crate::limits::{
     INDEX_LEASE_TIME, INDEX_POLL_TIME, TYPE_CHECK_BYTES_MAX, TYPE_CHECK_DOCUMENTS_MAX,
     TYPE_VIOLATIONS_MAX,
 };
-use crate::store::{Batches, Decision, Transaction, TransactionResult};
+use crate::store::{Batches, Decision, Read, Transaction, TransactionResult};
 use crate::types::CollectionType;
 
 /// Checks the stored documents of collections whose types are new, one collection at a time.
@@ -91,16 +93,24 @@ impl TypeChecker {
     ///
     /// # Errors
     /// Errors of the store.
-    pub async fn finish(&mut self) -> Result<()> {
-        while self.step().await? != TypeCheckStep::Nothing {}
-        Ok(())
+    // Boxed, as `step`, so that other crates do not compile the future again.
+    pub fn finish(&mut self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            while self.checked_portion().await? != TypeCheckStep::Nothing {}
+            Ok(())
+        })
     }
 
     /// Checks one portion of documents.
     ///
     /// # Errors
-    /// Errors of the store. The same step may succeed when it is repeated.
-    pub async fn step(&mut self) -> Result<TypeCheckStep> {
+    /// `CONFLICT`: a document was changed while it was read. Errors of the store. The same step may succeed
+    /// when it is repeated.
+    pub fn step(&mut self) -> BoxFuture<'_, Result<TypeCheckStep>> {
+        Box::pin(self.checked_portion())
+    }
+
+    async fn checked_portion(&mut self) -> Result<TypeCheckStep> {
         let Some(task) = self.next_task().await? else {
             return Ok(TypeCheckStep::Nothing);
         };
@@ -119,7 +129,7 @@ impl TypeChecker {
         Ok(TypeCheckStep::Ended(collection, state))
     }
 
-    /// The first check that no other checker holds.
+    /// The first check that no other checker holds, of a type that is not damaged.
     async fn next_task(&self) -> Result<Option<CheckTask>> {
         // The unknown format was logged once; do not log it at each poll.
         if !self.database.knows_format() {
@@ -128,25 +138,35 @@ impl TypeChecker {
         let snapshot = self.database.snapshot().await?;
         let (begin, end) = Family::type_checks();
         let mut batches = Batches::new(&*snapshot, begin, end);
+        let mut failed = None;
         while let Some(pairs) = batches.next().await? {
             for (key, value) in pairs.iter() {
-                let Some(collection) = Family::typed_collection(key) else {
-                    continue;
-                };
-                let progress = TypeCheckProgress::of_collection(&collection, value)?;
-                if !self.holder.may_go_on(&progress.owner, progress.expiry) {
-                    continue;
+                match self.task(&*snapshot, key, value).await {
+                    Ok(None) => {}
+                    Ok(task) => return Ok(task),
+                    Err(error) => failed = failed.or(Some(error)),
                 }
-                let Some(head) = TypeHead::read(&*snapshot, &collection).await? else {
-                    continue;
-                };
-                let budget = Budget::of_background();
-                let types = self.database.types();
-                let of = types.find(&*snapshot, &budget, &collection, &head).await?;
-                return Ok(Some(CheckTask { of, head, progress }));
             }
         }
-        Ok(None)
+        failed.map_or(Ok(None), Err)
+    }
+
+    /// The check with this key and progress, if no other checker holds it.
+    async fn task(&self, read: &dyn Read, key: &[u8], value: &[u8]) -> Result<Option<CheckTask>> {
+        let Some(collection) = Family::typed_collection(key) else {
+            return Ok(None);
+        };
+        let progress = TypeCheckProgress::of_collection(&collection, value)?;
+        if !self.holder.may_go_on(&progress.owner, progress.expiry) {
+            return Ok(None);
+        }
+        let Some(head) = TypeHead::read(read, &collection).await? else {
+            return Ok(None);
+        };
+        let budget = Budget::of_background();
+        let types = self.database.types();
+        let of = types.find(read, &budget, &collection, &head).await?;
+        Ok(Some(CheckTask { of, head, progress }))
     }
 
     /// Validates the next documents. If the engine drops the snapshot, tries again with fewer.
@@ -161,7 +181,8 @@ impl TypeChecker {
             };
             let snapshot = self.database.snapshot().await?;
             let position = &task.progress.position;
-            let portion = validate_portion(&*snapshot, &budget, &task.of, position, bounds).await;
+            let read = PortionRead::renewed(&*snapshot, &self.database);
+            let portion = validate_portion(read, &budget, &task.of, position, bounds).await;
             match portion {
                 Err(error) if error.kind() == ErrorKind::Timeout && self.documents > 1 => {
                     self.documents = (self.documents / 2).max(1);

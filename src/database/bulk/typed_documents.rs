@@ -1,15 +1,41 @@
 //! Validates the stored documents of a collection against a type, in the order of their ids.
 
+use std::sync::Arc;
+
 use crate::budget::{Budget, Steps};
 use crate::database::document_key::{DocumentKey, prefix_end};
+use crate::database::open::Database;
 use crate::database::types::misfits::Misfit;
 use crate::database::types::validate::{found, push_all};
 use crate::document::path::Place;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result, TypeViolation};
 use crate::key::{Family, Version};
 use crate::limits::{TYPE_CHECK_DOCUMENTS_AT_ONCE, TYPE_CHECK_FIRST_PAIRS};
 use crate::store::{Batch, RangeRead, Read, key_after};
-use crate::types::CollectionType;
+use crate::types::{CollectionType, NotValidated};
+
+/// Where documents are read.
+pub(crate) struct PortionRead<'r> {
+    read: &'r dyn Read,
+    /// The database, in a later snapshot of which a document may be read on.
+    later: Option<&'r Database>,
+}
+
+impl<'r> PortionRead<'r> {
+    /// One snapshot, or a transaction.
+    pub(crate) fn only(read: &'r dyn Read) -> Self {
+        Self { read, later: None }
+    }
+
+    /// A snapshot of a database. If the engine drops it while a document is read, the document is read on
+    /// in a later one, if its version is still the same.
+    pub(crate) fn renewed(read: &'r dyn Read, database: &'r Database) -> Self {
+        Self {
+            read,
+            later: Some(database),
+        }
+    }
+}
 
 /// Where a portion of documents ends.
 #[derive(Clone, Copy, Debug)]
@@ -37,9 +63,9 @@ pub(crate) struct ValidatedPortion {
 /// Validates the next documents of the catalog from a position on.
 ///
 /// # Errors
-/// `INTERNAL`: damaged data. Errors of the store.
+/// `CONFLICT`: a document was changed while it was read from several snapshots. Errors of the store.
 pub(crate) async fn validate_portion(
-    read: &dyn Read,
+    source: PortionRead<'_>,
     budget: &Budget,
     of: &CollectionType,
     position: &[u8],
@@ -47,6 +73,7 @@ pub(crate) async fn validate_portion(
 ) -> Result<ValidatedPortion> {
     let (prefix, end) = Family::existences(of.collection());
     let begin = [&prefix[..], position].concat();
+    let read = source.read;
     let range = RangeRead::new(&begin, &end).at_most(bounds.documents);
     let entries = read.range(range).await?;
     let mut portion = ValidatedPortion {
@@ -64,11 +91,19 @@ pub(crate) async fn validate_portion(
             }
             if let Some((document, first)) = document.zip(first) {
                 let room = bounds.misfits - portion.misfits.len();
-                let found = validate_document(read, budget, of, &document, first?).await?;
-                bytes += found.bytes;
-                if !found.misfits.is_empty() {
-                    let version = version(read, &document).await?;
-                    portion.misfits.extend(found.misfits.into_iter().take(room));
+                let mut reading = DocumentReading::of(&source, &document, first?);
+                let found = reading.validate(budget, of).await?;
+                bytes += reading.bytes;
+                if !found.is_empty() {
+                    let version = match reading.version {
+                        VersionRead::Known(version) => version,
+                        VersionRead::Unread => version(read, &document).await?,
+                    };
+                    let misfits = found.into_iter().map(|violation| Misfit {
+                        id: document.id.clone(),
+                        violation,
+                    });
+                    portion.misfits.extend(misfits.take(room));
                     portion.unfit.push((document, version));
                 }
             }
@@ -106,46 +141,111 @@ async fn first_pairs<'e>(
     Ok(found.collect())
 }
 
-/// What the validation of a document found.
-pub(crate) struct ValidatedDocument {
-    pub(crate) bytes: usize,
-    pub(crate) misfits: Vec<Misfit>,
+/// A document that is read batch by batch.
+struct DocumentReading<'r> {
+    source: &'r PortionRead<'r>,
+    document: &'r DocumentKey,
+    /// The snapshot in place of the first one, which the engine has dropped.
+    later: Option<Arc<dyn Read>>,
+    version: VersionRead,
+    batch: Batch,
+    bytes: usize,
 }
 
-/// Validates a document, whose first pairs were read.
-async fn validate_document(
-    read: &dyn Read,
-    budget: &Budget,
-    of: &CollectionType,
-    document: &DocumentKey,
-    first: Batch,
-) -> Result<ValidatedDocument> {
-    let prefix = document.place(&Place::default())?;
-    let end = prefix_end(&prefix);
-    let steps = Steps::of(budget);
-    let mut validator = of.validator(&[], &steps);
-    let mut bytes = 0;
-    let mut batch = first;
-    loop {
-        bytes += batch.pairs.bytes();
-        let pairs = batch.pairs.iter();
-        let pairs = pairs.map(|(key, value)| (&key[prefix.len()..], value));
-        push_all(&mut validator, budget, pairs).await?;
-        let more = batch.more || batch.pairs.len() >= TYPE_CHECK_FIRST_PAIRS;
-        let Some((last, _)) = batch.pairs.last().filter(|_| more) else {
-            break;
-        };
-        let begin = key_after(last);
-        batch = read.range(RangeRead::new(&begin, &end)).await?;
+impl<'r> DocumentReading<'r> {
+    /// A document whose first pairs were read.
+    fn of(source: &'r PortionRead<'r>, document: &'r DocumentKey, first: Batch) -> Self {
+        Self {
+            source,
+            document,
+            later: None,
+            version: VersionRead::Unread,
+            bytes: first.pairs.bytes(),
+            batch: first,
+        }
     }
-    let misfits = found(validator)?.into_iter().map(|violation| Misfit {
-        id: document.id.clone(),
-        violation,
-    });
-    Ok(ValidatedDocument {
-        bytes,
-        misfits: misfits.collect(),
-    })
+
+    async fn validate(
+        &mut self,
+        budget: &Budget,
+        of: &CollectionType,
+    ) -> Result<Vec<TypeViolation>> {
+        let steps = Steps::of(budget);
+        let mut validator = of.validator(&[], &steps);
+        let bytes = self.document.place(&Place::default())?.len();
+        loop {
+            let pairs = self.batch.pairs.iter();
+            let pairs = pairs.map(|(key, value)| (&key[bytes..], value));
+            if let Err(error) = push_all(&mut validator, budget, pairs).await {
+                return damaged(error);
+            }
+            if !self.next().await? {
+                break;
+            }
+        }
+        found(validator).or_else(damaged)
+    }
+
+    /// Reads the next batch. Returns whether there is one.
+    async fn next(&mut self) -> Result<bool> {
+        let more = self.batch.more || self.batch.pairs.len() >= TYPE_CHECK_FIRST_PAIRS;
+        let Some((last, _)) = self.batch.pairs.last().filter(|_| more) else {
+            return Ok(false);
+        };
+        let (begin, end) = (
+            key_after(last),
+            prefix_end(&self.document.place(&Place::default())?),
+        );
+        if self.version == VersionRead::Unread && self.source.later.is_some() {
+            let version = version(self.source.read, self.document).await?;
+            self.version = VersionRead::Known(version);
+        }
+        let range = RangeRead::new(&begin, &end);
+        let read = self.later.as_deref().unwrap_or(self.source.read);
+        let batch = read.range(range).await;
+        self.batch = match (batch, self.source.later) {
+            (Err(error), Some(database)) if error.kind() == ErrorKind::Timeout => {
+                let renewed = database.snapshot().await?;
+                let version = version(&*renewed, self.document).await?;
+                if self.version != VersionRead::Known(version) {
+                    return Err(changed_meanwhile(self.document));
+                }
+                let batch = renewed.range(range).await?;
+                self.later = Some(renewed);
+                batch
+            }
+            (batch, _) => batch?,
+        };
+        self.bytes += self.batch.pairs.bytes();
+        Ok(!self.batch.pairs.is_empty())
+    }
+}
+
+/// The version of a document in the first snapshot in which it is read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum VersionRead {
+    Unread,
+    Known(Option<Version>),
+}
+
+fn changed_meanwhile(DocumentKey { collection, id }: &DocumentKey) -> Error {
+    Error::new(
+        ErrorKind::Conflict,
+        format!("the document {id} of the collection {collection:?} was changed while it was read"),
+    )
+}
+
+/// A document whose pairs are malformed fits no type.
+fn damaged(error: NotValidated) -> Result<Vec<TypeViolation>> {
+    match error {
+        NotValidated::Malformed(malformed) => Ok(vec![TypeViolation {
+            place: String::new(),
+            keyword: "type".to_owned(),
+            expected: format!("a document that is not damaged: {malformed}"),
+            value: None,
+        }]),
+        NotValidated::Failed(error) => Err(error),
+    }
 }
 
 /// The version of a document. None if it has none.

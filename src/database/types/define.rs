@@ -28,6 +28,11 @@ pub struct StoredType {
 }
 
 impl StoredType {
+    /// The approximate bytes that it holds.
+    pub fn held(&self) -> usize {
+        self.schema.len() + self.misfits.iter().map(Misfit::held).sum::<usize>()
+    }
+
     /// The JSON Schema without line breaks.
     pub fn schema_line(&self) -> String {
         // Line breaks and tabs of JSON are outside of strings.
@@ -46,50 +51,60 @@ pub enum TypeChange {
     NeedsCheck,
 }
 
-/// What a definition of a type does, given what is stored. Reads under conflict.
+/// What a definition of a type means for the stored documents, and the state that the type has after it.
+/// Reads under conflict.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: a reference of the type requires what writes do not enforce. `INTERNAL`: the stored type is damaged. Errors of the store. As [`Budget::compute`].
+/// `BAD_USER_INPUT`: the collection's name is empty, or a reference of the type requires what writes do
+/// not enforce. `TOO_LARGE`: the name is too long. `INTERNAL`: the stored type is damaged. Errors of the
+/// store. As [`Budget::compute`].
 pub(crate) async fn type_change(
     transaction: &dyn Transaction,
     budget: &Budget,
     new: &CollectionType,
-) -> Result<TypeChange> {
+) -> Result<(TypeChange, TypeState)> {
+    check_collection(new.collection())?;
     check_references(new)?;
-    let collection = new.collection();
-    let head = TypeHead::read(transaction, collection).await?;
-    let change = change(transaction, budget, head.as_ref(), new).await?;
-    Ok(match change {
-        Some(_) if head.is_some_and(|head| head.is_of(new)) => TypeChange::Unchanged,
-        Some(_) => TypeChange::Compatible,
-        None => TypeChange::NeedsCheck,
+    let head = TypeHead::read(transaction, new.collection()).await?;
+    let state = state_without_check(transaction, budget, head.as_ref(), new).await?;
+    Ok(match state {
+        Some(state) if head == Some(TypeHead::new(new.collection(), new.text(), state)) => {
+            (TypeChange::Unchanged, state)
+        }
+        Some(state) => (TypeChange::Compatible, state),
+        None => (TypeChange::NeedsCheck, TypeState::Checking),
     })
 }
 
 /// # Errors
 /// `BAD_USER_INPUT`: a reference of the type requires what writes do not enforce.
 fn check_references(new: &CollectionType) -> Result<()> {
-    let references = new
+    let mut references = new
         .shapes()
         .filter_map(|(_, shape)| shape.reference.as_ref());
-    for reference in references {
-        let keyword = match (reference.exists, reference.on_delete) {
-            (true, _) => "exists",
-            (_, OnDelete::Ignore) => continue,
-            _ => "onDelete",
-        };
-        return Err(Error::bad_input(format!(
-            "the schema of the collection {:?}: `x-reference` to {:?} has `{keyword}`, which this \
-             version does not enforce: leave it out",
-            abridged(new.collection()),
-            abridged(&reference.collection)
-        )));
-    }
-    Ok(())
+    let unenforced = references.find_map(|reference| {
+        let keywords = [
+            ("exists", reference.exists),
+            ("onDelete", reference.on_delete != OnDelete::Ignore),
+            ("chain", reference.chain.is_some()),
+        ];
+        let mut keywords = keywords.into_iter();
+        let (keyword, _) = keywords.find(|(_, requires)| *requires)?;
+        Some((keyword, &reference.collection))
+    });
+    let Some((keyword, target)) = unenforced else {
+        return Ok(());
+    };
+    Err(Error::bad_input(format!(
+        "the schema of the collection {:?}: `x-reference` to {:?} has `{keyword}`, which this \
+         version does not enforce: leave it out",
+        abridged(new.collection()),
+        abridged(target)
+    )))
 }
 
 /// The state that the type has without a check from the beginning. None if there must be one.
-async fn change(
+async fn state_without_check(
     transaction: &dyn Transaction,
     budget: &Budget,
     head: Option<&TypeHead>,
@@ -120,35 +135,63 @@ async fn change(
 
 /// Gives a collection a type. Writes are validated from this commit on. The stored documents are
 /// checked in the background, unless they certainly fit. If a type with the same schema has
-/// failed, they are checked again. Returns the state.
+/// failed, they are checked again. Returns what the definition means, and the state.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: the collection's name is empty. `TOO_LARGE`: it is too long. `INTERNAL`: the
-/// stored type is damaged. Errors of the store. As [`Budget::compute`].
+/// As [`type_change`].
 pub(crate) async fn set_type(
     transaction: &dyn Transaction,
     budget: &Budget,
     new: &CollectionType,
-) -> Result<TypeState> {
+) -> Result<(TypeChange, TypeState)> {
     let collection = new.collection();
-    check_collection(collection)?;
-    let head = TypeHead::read(transaction, collection).await?;
-    let state = change(transaction, budget, head.as_ref(), new).await?;
-    let new_head = TypeHead::new(collection, new.text(), state.unwrap_or(TypeState::Checking));
-    if head != Some(new_head) {
-        format::write_types_format(transaction).await?;
-        new_head.write(transaction, collection)?;
-        write_text(transaction, collection, new.text())?;
-        write_types_version(transaction)?;
-        let (begin, end) = Family::type_misfits(collection);
-        transaction.clear_range(&begin, &end);
+    let (change, state) = type_change(transaction, budget, new).await?;
+    if change == TypeChange::Unchanged {
+        return Ok((change, state));
     }
-    match state {
-        None => TypeCheckProgress::default().write(transaction, collection)?,
-        Some(TypeState::Checking) => {}
-        Some(_) => transaction.clear(&Family::TypeCheck(collection).key()?),
+    format::write_types_format(transaction).await?;
+    write_text(transaction, collection, new.text())?;
+    let head = TypeHead::new(collection, new.text(), state);
+    match (change, state) {
+        (TypeChange::NeedsCheck, _) => begin_check(transaction, collection, head)?,
+        // The check goes on with the new type.
+        (_, TypeState::Checking) => write_head(transaction, collection, head)?,
+        _ => {
+            write_head(transaction, collection, head)?;
+            transaction.clear(&Family::TypeCheck(collection).key()?);
+        }
     }
-    Ok(new_head.state)
+    Ok((change, state))
+}
+
+/// Checks the stored documents of a collection against its type from the first one on, unless they are
+/// being checked. Returns whether the collection has a type.
+///
+/// # Errors
+/// `INTERNAL`: the stored type is damaged. Errors of the store.
+pub async fn check_type(transaction: &dyn Transaction, collection: &str) -> Result<bool> {
+    let Some(head) = TypeHead::read(transaction, collection).await? else {
+        return Ok(false);
+    };
+    if head.state != TypeState::Checking {
+        begin_check(transaction, collection, head)?;
+    }
+    Ok(true)
+}
+
+/// Lets the background check begin with the first document.
+fn begin_check(transaction: &dyn Transaction, collection: &str, head: TypeHead) -> Result<()> {
+    let state = TypeState::Checking;
+    write_head(transaction, collection, TypeHead { state, ..head })?;
+    TypeCheckProgress::beginning().write(transaction, collection)
+}
+
+/// Writes the head of a type that was changed, whose misfits are not known.
+fn write_head(transaction: &dyn Transaction, collection: &str, head: TypeHead) -> Result<()> {
+    head.write(transaction, collection)?;
+    let (begin, end) = Family::type_misfits(collection);
+    transaction.clear_range(&begin, &end);
+    write_types_version(transaction)
 }
 
 /// Removes the type of a collection. Returns whether it had one.
@@ -214,18 +257,15 @@ pub(crate) async fn check_from(
             ..stored
         },
         // What was found before is found again.
-        None if head.state == TypeState::Failed => TypeCheckProgress::default(),
+        None if head.state == TypeState::Failed => TypeCheckProgress::beginning(),
         None => TypeCheckProgress {
             position: id.to_vec(),
-            ..TypeCheckProgress::default()
+            ..TypeCheckProgress::beginning()
         },
     };
     if head.state != TypeState::Checking {
         let state = TypeState::Checking;
-        TypeHead { state, ..*head }.write(transaction, collection)?;
-        let (begin, end) = Family::type_misfits(collection);
-        transaction.clear_range(&begin, &end);
-        write_types_version(transaction)?;
+        write_head(transaction, collection, TypeHead { state, ..*head })?;
     }
     progress.write(transaction, collection)
 }

@@ -127,9 +127,10 @@ pub(crate) fn write_text(
 }
 
 /// The value of [`Family::TypeCheck`].
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TypeCheckProgress {
-    /// The checker that has the lease.
+    /// The checker that has the lease. Random bytes at the beginning, so that a check is not confused with
+    /// an earlier one against the same type.
     pub(crate) owner: Vec<u8>,
     /// Expiry of the lease, in seconds since 1970.
     pub(crate) expiry: i64,
@@ -141,6 +142,16 @@ pub(crate) struct TypeCheckProgress {
 }
 
 impl TypeCheckProgress {
+    /// A check that any checker may begin with the first document.
+    pub(crate) fn beginning() -> Self {
+        Self {
+            owner: rand::random::<[u8; 16]>().to_vec(),
+            expiry: 0,
+            position: Vec::new(),
+            documents: 0,
+        }
+    }
+
     pub(crate) fn encode(&self) -> Vec<u8> {
         pack(&(
             Bytes(self.owner[..].into()),

@@ -17,6 +17,12 @@ pub struct Misfit {
 }
 
 impl Misfit {
+    /// The approximate bytes that it holds.
+    pub(crate) fn held(&self) -> usize {
+        let violation = &self.violation;
+        size_of::<Self>() + violation.place.len() + violation.expected.len()
+    }
+
     fn encode(&self) -> Vec<u8> {
         let TypeViolation {
             place,

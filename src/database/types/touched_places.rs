@@ -77,8 +77,8 @@ impl TouchedPlaces {
         });
     }
 
-    /// The touched places, without those inside a value that is validated as a whole.
-    pub(crate) fn values(&self) -> Vec<(&[u8], Option<&Leaves>)> {
+    /// The written values, without those inside another one.
+    pub(crate) fn values(&self) -> WrittenValues<'_> {
         let mut found: Vec<(&[u8], Option<&Leaves>)> = Vec::new();
         for (key, leaves) in &self.values {
             match found.last_mut() {
@@ -95,7 +95,7 @@ impl TouchedPlaces {
                 *leaves = None;
             }
         }
-        found
+        WrittenValues(found)
     }
 
     /// The removed members.
@@ -143,6 +143,23 @@ impl TouchedPlaces {
     }
 }
 
+/// Values that are validated as a whole, none of which is inside another one, in the order of their keys.
+pub(crate) struct WrittenValues<'t>(Vec<(&'t [u8], Option<&'t Leaves>)>);
+
+impl<'t> WrittenValues<'t> {
+    /// The keys of the values, and their leaves if these are known.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = (&'t [u8], Option<&'t Leaves>)> {
+        self.0.iter().copied()
+    }
+
+    /// Whether a key is that of one of the values, or inside one.
+    pub(crate) fn have(&self, key: &[u8]) -> bool {
+        let behind = self.0.partition_point(|(value, _)| *value <= key);
+        let before = behind.checked_sub(1).map(|last| self.0[last].0);
+        before.is_some_and(|value| is_inside(key, value))
+    }
+}
+
 /// The new place of an element.
 struct Renumbered {
     /// Its index, or that of the first element behind it that is left.
@@ -161,7 +178,7 @@ fn moved_key(array: &[u8], key: &[u8], to: impl Fn(u64) -> Renumbered) -> Option
     (!is_gone).then(|| [&below(array, &Segment::Index(index)), &relative[bytes..]].concat())
 }
 
-/// Whether a key is below another one.
+/// Whether a key is that of a value, or inside the value.
 fn is_inside(key: &[u8], above: &[u8]) -> bool {
     key.starts_with(above) && key < &prefix_end(above)[..]
 }
@@ -205,8 +222,8 @@ mod tests {
     }
 
     fn keys(touched: &TouchedPlaces) -> Vec<Vec<u8>> {
-        let values = touched.values().into_iter();
-        values.map(|(key, _)| key.to_vec()).collect()
+        let values = touched.values();
+        values.iter().map(|(key, _)| key.to_vec()).collect()
     }
 
     #[test]
@@ -214,15 +231,26 @@ mod tests {
         let leaves = Leaves::from_json("1").expect("JSON");
         let mut touched = TouchedPlaces::default();
         touched.wrote(&member("list"), Some(&leaves));
-        assert!(touched.values()[0].1.is_some());
+        assert!(touched.values().0[0].1.is_some());
         touched.wrote(&element(3), Some(&leaves));
         touched.wrote(&member("list\0"), Some(&leaves));
         assert_eq!(keys(&touched), [member("list"), member("list\0")]);
-        assert!(touched.values()[0].1.is_none(), "it has changed since");
+        for (key, is_in) in [
+            (member("list"), true),
+            (element(0), true),
+            (member("list\0"), true),
+            (member("list\0\0"), false),
+            (member("lis"), false),
+            (member("m"), false),
+            (Vec::new(), false),
+        ] {
+            assert_eq!(touched.values().have(&key), is_in, "{key:?}");
+        }
+        assert!(touched.values().0[0].1.is_none(), "it has changed since");
         touched.wrote(&member("list"), Some(&leaves));
-        assert!(touched.values()[0].1.is_some());
+        assert!(touched.values().0[0].1.is_some());
         touched.removed(&element(0));
-        assert!(touched.values()[0].1.is_none());
+        assert!(touched.values().0[0].1.is_none());
         touched.removed(&member("list"));
         assert_eq!(keys(&touched), [member("list\0")]);
         assert_eq!(touched.removed_members().count(), 1);

@@ -8,7 +8,7 @@ use crate::budget::{Budget, Steps};
 use crate::error::Result;
 use crate::limits::TYPES_CACHED_BYTES_MAX;
 use crate::store::{Read, Transaction};
-use crate::types::CollectionType;
+use crate::types::{CollectionType, Shape};
 
 /// The parsed types that this process used last, by the digests of their texts. Clones share them.
 #[derive(Clone, Default)]
@@ -17,7 +17,7 @@ pub(crate) struct TypeCache(Arc<Mutex<CachedTypes>>);
 #[derive(Default)]
 struct CachedTypes {
     types: HashMap<TypeDigest, CollectionType>,
-    /// The bytes of their texts.
+    /// Their approximate memory.
     bytes: usize,
 }
 
@@ -49,12 +49,14 @@ impl TypeCache {
         let text = head.text(read, collection).await?;
         let parse = |steps: &Steps<'_>| CollectionType::parse(collection, &text, steps);
         let parsed = budget.compute(parse).await?;
+        let bytes = approximate_bytes(&parsed);
         let mut cached = self.lock();
-        if cached.bytes + text.len() > TYPES_CACHED_BYTES_MAX {
+        if cached.bytes + bytes > TYPES_CACHED_BYTES_MAX {
             *cached = CachedTypes::default();
         }
-        cached.bytes += text.len();
-        cached.types.insert(head.digest, parsed.clone());
+        if cached.types.insert(head.digest, parsed.clone()).is_none() {
+            cached.bytes += bytes;
+        }
         Ok(parsed)
     }
 
@@ -62,3 +64,15 @@ impl TypeCache {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
+
+/// The approximate memory of a type: its text, its shapes, and its compiled patterns.
+fn approximate_bytes(of: &CollectionType) -> usize {
+    let shapes = of.shapes().map(|(_, shape)| {
+        let has_pattern = shape.constraints.string.pattern.is_some();
+        size_of::<Shape>() + if has_pattern { PATTERN_BYTES } else { 0 }
+    });
+    of.text().len() + shapes.sum::<usize>()
+}
+
+/// The memory of a typical compiled pattern.
+const PATTERN_BYTES: usize = 64 << 10;

@@ -1,11 +1,9 @@
 //! The validation of an edit at its end.
 
-use futures::future::try_join_all;
-
 use super::head::TypeHead;
-use super::touched_places::TouchedPlaces;
+use super::touched_places::{TouchedPlaces, WrittenValues};
 use super::type_cache::TypeCache;
-use super::validate::{TypedDocument, check, found, push_all};
+use super::validate::{TypedDocument, check, found, not_validated, push_all};
 use crate::budget::{Budget, Steps};
 use crate::database::document_key::DocumentKey;
 use crate::error::{Result, TypeViolation};
@@ -85,7 +83,7 @@ impl TypeGuard {
     }
 
     /// Validates what the edit has touched, as it is stored now. A document that is not `entered` in the
-    /// catalog is validated as a whole.
+    /// catalog is validated as a whole, because the check of stored documents has not read it.
     ///
     /// # Errors
     /// `TYPE_MISMATCH`. `INTERNAL`: damaged data. Errors of the store.
@@ -113,37 +111,38 @@ impl TypedEdit {
         entered: bool,
     ) -> Result<Vec<TypeViolation>> {
         let values = self.touched.values();
-        if !entered {
-            let whole = values.iter().find(|(key, _)| *key == document.key());
-            let leaves = whole.and_then(|(_, leaves)| *leaves);
-            let mut violations = document.value(document.key(), leaves).await?;
-            if whole.is_none() {
-                // The client may not be allowed to read what others have stored.
-                for violation in &mut violations {
-                    violation.value = None;
-                }
-            }
-            return Ok(violations);
+        let mut found = self.of_touched(document, &values).await?;
+        if !entered && found.is_empty() && !values.have(document.key()) {
+            found.extend(document.elsewhere().await?);
         }
+        Ok(found)
+    }
+
+    async fn of_touched(
+        &self,
+        document: &TypedDocument<'_>,
+        values: &WrittenValues<'_>,
+    ) -> Result<Vec<TypeViolation>> {
+        let budget = document.budget();
         let mut found = Vec::new();
-        for (key, leaves) in values {
+        for (key, leaves) in values.iter() {
+            budget.pace(1).await?;
             found.extend(document.value(key, leaves).await?);
             if found.len() >= TYPE_VIOLATIONS_MAX {
                 return Ok(found);
             }
         }
-        for (array, first) in self.touched.tails() {
+        let outside = |key: &[u8]| !values.have(key);
+        for (array, first) in self.touched.tails().filter(|(array, _)| outside(array)) {
+            budget.pace(1).await?;
             found.extend(document.elements(array, first).await?);
         }
-        let mut required = Vec::new();
-        for key in self.touched.removed_members() {
-            if document.is_required(key)? {
-                required.push(key);
-            }
+        for member in self.touched.removed_members().filter(|key| outside(key)) {
+            budget.pace(1).await?;
+            found.extend(document.removed(member)?);
         }
-        let removed = try_join_all(required.into_iter().map(|key| document.removed(key))).await?;
-        found.extend(removed.into_iter().flatten());
-        for array in self.touched.changed_lengths() {
+        for array in self.touched.changed_lengths().filter(|key| outside(key)) {
+            budget.pace(1).await?;
             found.extend(document.length(array).await?);
         }
         Ok(found)
@@ -169,6 +168,7 @@ pub(crate) async fn validate_new(
     let of = cache.find(transaction, budget, collection, head).await?;
     let steps = Steps::of(budget);
     let mut validator = of.validator(&[], &steps);
-    push_all(&mut validator, budget, leaves.iter()).await?;
-    check(document, found(validator)?)
+    let pushed = push_all(&mut validator, budget, leaves.iter()).await;
+    pushed.map_err(not_validated)?;
+    check(document, found(validator).map_err(not_validated)?)
 }

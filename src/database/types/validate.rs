@@ -13,17 +13,17 @@ use crate::types::{Around, CollectionType, NotValidated, Validator, Violation};
 /// Passes pairs to a validator. Their keys are relative to its value.
 ///
 /// # Errors
-/// `INTERNAL`: the pairs are malformed. As [`Budget::pace`].
+/// The pairs are malformed. As [`Budget::pace`].
 pub(crate) async fn push_all<'p>(
     validator: &mut Validator<'_>,
     budget: &Budget,
     pairs: impl Iterator<Item = (&'p [u8], &'p [u8])>,
-) -> Result<()> {
+) -> Result<(), NotValidated> {
     for (at, (key, value)) in pairs.enumerate() {
-        if at % LEAVES_PER_PACE == 0 {
+        validator.push(key, value)?;
+        if at % LEAVES_PER_PACE == LEAVES_PER_PACE - 1 {
             budget.pace(LEAVES_PER_PACE as u64).await?;
         }
-        validator.push(key, value).map_err(not_validated)?;
     }
     Ok(())
 }
@@ -32,12 +32,13 @@ pub(crate) async fn push_all<'p>(
 ///
 /// # Errors
 /// As [`push_all`].
-pub(crate) fn found(validator: Validator<'_>) -> Result<Vec<TypeViolation>> {
-    let violations = validator.finish().map_err(not_validated)?;
+pub(crate) fn found(validator: Validator<'_>) -> Result<Vec<TypeViolation>, NotValidated> {
+    let violations = validator.finish()?;
     Ok(violations.listed().iter().map(in_error).collect())
 }
 
-fn not_validated(error: NotValidated) -> Error {
+/// The error of a write whose value could not be validated.
+pub(crate) fn not_validated(error: NotValidated) -> Error {
     match error {
         NotValidated::Malformed(error) => damaged(error),
         NotValidated::Failed(error) => error,
@@ -91,6 +92,11 @@ impl<'d> TypedDocument<'d> {
         &self.prefix
     }
 
+    /// The budget of the edit.
+    pub(crate) fn budget(&self) -> &'d Budget {
+        self.budget
+    }
+
     /// Validates the value at a key. Its leaves are read if they are not known.
     pub(crate) async fn value(
         &self,
@@ -104,17 +110,34 @@ impl<'d> TypedDocument<'d> {
         let steps = Steps::of(self.budget);
         let mut validator = self.of.validator(&place.0, &steps);
         if let Some(leaves) = leaves {
-            push_all(&mut validator, self.budget, leaves.iter()).await?;
-            return found(validator);
+            let pushed = push_all(&mut validator, self.budget, leaves.iter()).await;
+            pushed.map_err(not_validated)?;
+            return found(validator).map_err(not_validated);
         }
         let free = self.transaction.without_conflict();
         let mut batches = Batches::new(free, key, prefix_end(key));
         while let Some(pairs) = batches.next().await? {
             let pairs = pairs.iter();
             let pairs = pairs.map(|(stored, value)| (&stored[key.len()..], value));
-            push_all(&mut validator, self.budget, pairs).await?;
+            let pushed = push_all(&mut validator, self.budget, pairs).await;
+            pushed.map_err(not_validated)?;
         }
-        found(validator)
+        found(validator).map_err(not_validated)
+    }
+
+    /// Validates the whole document, which the client may not be allowed to read: tells only whether it
+    /// fits.
+    pub(crate) async fn elsewhere(&self) -> Result<Option<TypeViolation>> {
+        let violations = self.value(&self.prefix, None).await?;
+        Ok(violations.into_iter().next().map(|first| TypeViolation {
+            place: String::new(),
+            keyword: first.keyword,
+            expected:
+                "that a document of another program fits everywhere; `phyllo adopt` lets it be \
+                       corrected step by step"
+                    .to_owned(),
+            value: None,
+        }))
     }
 
     /// Validates the elements of an array from an index on.
@@ -134,7 +157,7 @@ impl<'d> TypedDocument<'d> {
             for (key, value) in pairs.iter() {
                 if !matches!(&open, Some((element, _)) if is_at_or_below(key, element)) {
                     if let Some((_, validator)) = open.take() {
-                        violations.extend(found(validator)?);
+                        violations.extend(found(validator).map_err(not_validated)?);
                     }
                     let bytes = step(&key[array.len()..]).map_or(0, |(_, bytes)| bytes);
                     let element = key[..array.len() + bytes].to_vec();
@@ -148,30 +171,21 @@ impl<'d> TypedDocument<'d> {
             }
         }
         if let Some((_, validator)) = open {
-            violations.extend(found(validator)?);
+            violations.extend(found(validator).map_err(not_validated)?);
         }
         Ok(violations)
     }
 
-    /// Whether the object around a member requires it.
-    pub(crate) fn is_required(&self, key: &[u8]) -> Result<bool> {
+    /// The violation by a removed member that the object around it requires. If it were stored again, it
+    /// would be a written value.
+    pub(crate) fn removed(&self, key: &[u8]) -> Result<Option<TypeViolation>> {
         let place = self.place(key)?;
-        Ok(self.of.constraints_around(&place.0) == Around::Required)
-    }
-
-    /// Whether a required member that was removed is missing now.
-    pub(crate) async fn removed(&self, key: &[u8]) -> Result<Option<TypeViolation>> {
-        let place = self.place(key)?;
-        let end = prefix_end(key);
-        let first = RangeRead::new(key, &end).at_most(1);
-        let stored = self.transaction.without_conflict().range(first).await?;
         let violation = self.of.check_removal(&place.0);
-        Ok(violation
-            .filter(|_| stored.pairs.is_empty())
-            .map(|violation| in_error(&violation)))
+        Ok(violation.as_ref().map(in_error))
     }
 
-    /// Whether an array has too few or too many elements.
+    /// Whether an array has too few or too many elements. Their number is left out, because the client may
+    /// not be allowed to read it.
     pub(crate) async fn length(&self, array: &[u8]) -> Result<Option<TypeViolation>> {
         let place = self.place(array)?;
         let element = place.child(Segment::Index(0));
@@ -193,7 +207,10 @@ impl<'d> TypedDocument<'d> {
             _ => 0,
         };
         let violation = self.of.check_length(&place.0, length);
-        Ok(violation.as_ref().map(in_error))
+        Ok(violation.map(|violation| TypeViolation {
+            value: None,
+            ..in_error(&violation)
+        }))
     }
 
     /// # Errors

@@ -68,6 +68,7 @@ pub fn router(database: Database) -> Router {
         .route(removal::NAMES, get(names))
         .route(typing::TYPES, get(types))
         .route(typing::SET_TYPE, post(set_type))
+        .route(typing::CHECK_TYPE, post(check_type))
         .route(typing::DROP_TYPE, post(drop_type))
         .route(following::CHANGES, get(changes))
         .route(following::WATCH, get(watch))
@@ -294,6 +295,12 @@ async fn set_type(
     let dry_run = parameter(&uri, "dry-run")? == "true";
     let defined = operations::set_type(&database, &collection, &schema, dry_run).await?;
     Ok(typing::write_defined(&defined))
+}
+
+/// Runs one transaction.
+async fn check_type(State(database): State<Database>, uri: Uri) -> Result<String, LocalError> {
+    let begun = operations::check_type(&database, &parameter(&uri, "collection")?).await?;
+    Ok(begun.to_string())
 }
 
 /// Runs one transaction.

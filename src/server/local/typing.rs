@@ -9,6 +9,8 @@ use crate::error::{Result, TypeViolation};
 pub const TYPES: &str = "/v1/types";
 /// `POST ?collection=…&dry-run=…`, with the schema: returns [`write_defined`].
 pub const SET_TYPE: &str = "/v1/types/set";
+/// `POST ?collection=…`: returns `true` if the collection has a type, otherwise `false`.
+pub const CHECK_TYPE: &str = "/v1/types/check";
 /// `POST ?collection=…`: returns `true` if the collection had a type, otherwise `false`.
 pub const DROP_TYPE: &str = "/v1/types/drop";
 

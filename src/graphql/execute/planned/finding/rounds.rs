@@ -304,10 +304,15 @@ impl<'a> Rounds<'a> {
             LookupOf::Type(_) => {
                 let collection = self.collection(*around)?;
                 let stored = database::stored_type(finder.read()?, collection).await?;
+                let held = stored.as_ref().map_or(0, database::StoredType::held);
+                finder.request_budget.memory.hold(held)?;
                 Found::Type(stored.map(Box::new))
             }
             LookupOf::Misfits(_) => match (&self.0[around.0].found, finder.given) {
-                (Ok(Found::Type(Some(stored))), _) => Found::Misfits(stored.misfits.clone()),
+                (Ok(Found::Type(Some(stored))), _) => {
+                    finder.request_budget.memory.hold(stored.held())?;
+                    Found::Misfits(stored.misfits.clone())
+                }
                 (_, Some(Given::Outcome(Outcome::TypeDefinition(definition)))) => {
                     Found::Misfits(definition.misfits.clone())
                 }
