@@ -1,7 +1,8 @@
 //! Kills the server process at random moments while clients write typed documents and types change. The
 //! check of stored documents resumes, and a type that is enforced is one that all documents fit.
 
-use std::io::{Read, Write};
+use std::fmt::Write as _;
+use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
 use std::sync::atomic::AtomicBool;
 use std::sync::atomic::Ordering::Relaxed;
@@ -40,7 +41,7 @@ fn send(address: &str, query: &str) -> Option<Value> {
 }
 
 /// Writes random values until the server ends.
-fn write(address: &str, stop: &AtomicBool) {
+fn write_documents(address: &str, stop: &AtomicBool) {
     while !stop.load(Relaxed) {
         let id = rand::random_range(0..DOCUMENTS);
         let value = [json!(id), json!("text")][rand::random_range(0..2)].clone();
@@ -122,9 +123,11 @@ fn values(server: &Server) -> Vec<Value> {
 fn an_enforced_type_holds_although_the_server_is_killed() {
     let mut server = Server::start();
     for first in (0..DOCUMENTS).step_by(500) {
-        let inserts: String = (first..first + 500)
-            .map(|id| format!("d{id}: insertDocument(id: {id}, document: {{a: {id}}}) {{ key }} "))
-            .collect();
+        let mut inserts = String::new();
+        for id in first..first + 500 {
+            let insert = format!("insertDocument(id: {id}, document: {{a: {id}}}) {{ key }}");
+            write!(inserts, "d{id}: {insert} ").expect("a string");
+        }
         let stored = server.query(&format!("mutation {{ {inserts} }}"));
         assert_eq!(stored.get("errors"), None, "{stored}");
     }
@@ -135,7 +138,7 @@ fn an_enforced_type_holds_although_the_server_is_killed() {
         let pause = Duration::from_millis(rand::random_range(20..300));
         std::thread::scope(|scope| {
             for _ in 0..CLIENTS {
-                scope.spawn(|| write(&address, &stop));
+                scope.spawn(|| write_documents(&address, &stop));
             }
             scope.spawn(|| change_types(&address, &stop));
             std::thread::sleep(pause);
