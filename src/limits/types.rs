@@ -24,3 +24,5 @@ pub const TYPE_VIOLATIONS_MAX: usize = 100;
 pub const INFERRED_PLACES_MAX: usize = 200_000;
 /// Names of the members of one object from which an inferred type has a map.
 pub const INFERRED_NAMES_MAX: usize = 1_000;
+/// Bytes of the name of a member from which an inferred type has a map.
+pub const INFERRED_NAME_BYTES_MAX: usize = 64;

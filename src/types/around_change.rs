@@ -11,57 +11,22 @@ use super::validate::{missing, wrong_length};
 use super::violation::Violation;
 use crate::document::path::Segment;
 
-/// What the container of a place requires, besides the shape of the value itself.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Around {
-    /// Nothing: the value may be removed, and others may be inserted.
-    Free,
-    /// The place is a member that its object must have.
-    Required,
-    /// The place is an element of an array whose length has bounds. Look the length up after the change,
-    /// and pass it to [`CollectionType::check_length`].
-    Bounded {
-        /// `minItems`
-        items_min: u64,
-        /// `maxItems`
-        items_max: Option<u64>,
-    },
-}
-
 impl CollectionType {
-    /// What the container of a place requires when values are removed or inserted there.
-    pub fn constraints_around(&self, place: &[Segment]) -> Around {
-        let Some((last, container)) = place.split_last() else {
-            return Around::Free;
-        };
-        let Some(constraints) = self.constraints_at(container) else {
-            return Around::Free;
-        };
-        match last {
-            Segment::Key(name) => match constraints.object.property(name) {
-                Some(property) if property.required => Around::Required,
-                _ => Around::Free,
-            },
-            Segment::Index(_) => {
-                let array = &constraints.array;
-                if array.items_min == 0 && array.items_max.is_none() {
-                    return Around::Free;
-                }
-                Around::Bounded {
-                    items_min: array.items_min,
-                    items_max: array.items_max,
-                }
-            }
-        }
-    }
-
     /// The violation by removing the member at a place, if any. It needs no look at the document.
     pub fn check_removal(&self, place: &[Segment]) -> Option<Violation> {
         let (Segment::Key(name), object) = place.split_last()? else {
             return None;
         };
-        let is_required = self.constraints_around(place) == Around::Required;
-        is_required.then(|| missing(object, name))
+        let property = self.constraints_at(object)?.object.property(name)?;
+        property.required.then(|| missing(object, name))
+    }
+
+    /// Whether the arrays at a place have a least or a greatest length. If so, look the length up after
+    /// elements were inserted or removed, and pass it to [`CollectionType::check_length`].
+    pub fn bounds_length(&self, array: &[Segment]) -> bool {
+        self.constraints_at(array).is_some_and(|constraints| {
+            constraints.array.items_min > 0 || constraints.array.items_max.is_some()
+        })
     }
 
     /// The violation by an array at a place that has a length after a change, if any.

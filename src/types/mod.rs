@@ -23,7 +23,6 @@ mod violation;
 #[cfg(test)]
 mod tests;
 
-pub use around_change::Around;
 pub use collection_type::{CollectionType, Resolved};
 pub use compatible::is_compatible;
 pub use infer::{Inference, InferredDocument};

@@ -124,3 +124,54 @@ fn invalid_schemas_are_rejected_with_the_file_as_it_is() {
         .expect(1)
         .says("nowhere.json cannot be read");
 }
+
+#[test]
+fn copies_and_backups_have_the_types() {
+    let store = Store::alone();
+    store.import(r#"[{"name":"a"},{"name":5}]"#, &["--name", "x"]);
+    let file = store.file("schema.json", SCHEMA);
+    store.run(&["types", "set", "D", &file]).expect(1);
+    let other = store.file("other.json", r#"{"type":"object"}"#);
+    store.run(&["types", "set", "empty", &other]).expect(0);
+    let listed = store.out(&["types", "list"]);
+    assert_eq!(listed, "D\tFAILED\t1\nempty\tENFORCED\t0\n");
+
+    let copy = Store::alone();
+    let path = |store: &Store| store.path().to_str().expect("a plain path").to_owned();
+    store
+        .run(&["copy", "--from", &path(&store), "--to", &path(&copy)])
+        .expect(0);
+    let backup = Store::at("backup");
+    store.run(&["backup", &path(&backup)]).expect(0);
+    for other in [&copy, &backup] {
+        assert_eq!(other.out(&["types", "list"]), listed);
+        assert_eq!(other.out(&["types", "show", "D"]), format!("{SCHEMA}\n"));
+        let ran = other.run_on(r#"[{"name":6}]"#, &["import", "-", "--name", "y"]);
+        ran.expect(1).says("does not fit the type");
+    }
+    // A document that is copied to a collection with a type is checked there.
+    let typed = Store::alone();
+    typed.run(&["types", "set", "D", &file]).expect(0);
+    store
+        .run(&["copy", "--from", &path(&store), "--to", &path(&typed)])
+        .expect(0);
+    assert_eq!(typed.out(&["types", "list"]), listed);
+}
+
+#[test]
+fn salvaged_types_are_requests_that_set_them() {
+    let store = Store::alone();
+    store.import(r#"[{"name":"a"}]"#, &["--name", "x"]);
+    let file = store.file("schema.json", SCHEMA);
+    store.run(&["types", "set", "D", &file]).expect(0);
+    let directory = store.path().with_file_name("salvaged");
+    let ran = store.run(&["salvage", "--to", directory.to_str().expect("a plain path")]);
+    ran.expect(0);
+    let types = std::fs::read_to_string(directory.join("types.ndjson")).expect("a file");
+    let request: serde_json::Value = serde_json::from_str(&types).expect("one request");
+    assert_eq!(request["variables"]["collection"], "D");
+    let schema: serde_json::Value = serde_json::from_str(SCHEMA).expect("JSON");
+    assert_eq!(request["variables"]["schema"], schema);
+    let query = request["query"].as_str().expect("a query");
+    assert!(query.contains("setCollectionType"), "{query}");
+}

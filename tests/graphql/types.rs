@@ -1,11 +1,13 @@
 //! Types of collections: definition, validation of every kind of write, and the check of stored documents.
 
-use phyllo::database::{TypeCheckStep, TypeChecker, adopt};
+use phyllo::database::{FORMAT_TYPES, TypeCheckStep, TypeChecker, adopt};
 use phyllo::document::id::DocumentId;
 use phyllo::document::leaf::Leaf;
 use phyllo::document::path::Place;
+use phyllo::graphql::RulesInForce;
 use phyllo::key::{Family, pack_leaf};
 use phyllo::limits::TYPE_VIOLATIONS_MAX;
+use phyllo::rights::{Principal, Rules};
 use serde_json::{Value, json};
 
 use super::support::{Client, NONE, client};
@@ -34,6 +36,9 @@ cases!(
         a_document_that_another_program_stored_is_validated_as_a_whole_without_its_values,
         invalid_schemas_are_rejected,
         a_large_schema_is_stored_in_pieces,
+        the_first_type_raises_the_format,
+        what_a_caller_may_not_read_is_not_told,
+        references_that_are_not_enforced_are_rejected,
     ]
 );
 
@@ -896,4 +901,100 @@ async fn a_large_schema_is_stored_in_pieces() {
     violations(&other, "insertDocument(id: 1, document: {a: 1}) { key }").await;
     assert_eq!(stored_type(&other).await["schema"], schema);
     assert_eq!(client.check().await, []);
+}
+
+async fn the_first_type_raises_the_format() {
+    let client = client().await;
+    client.insert("1", "{}").await;
+    let format = async || {
+        let snapshot = client.database.snapshot().await.expect("a snapshot");
+        let key = Family::Format.key().expect("short");
+        let stored = snapshot.get(&key).await.expect("read");
+        let stored: (i64,) = foundationdb_tuple::unpack(&stored.expect("a format")).expect("one");
+        stored.0
+    };
+    assert!(format().await < FORMAT_TYPES);
+    let dry_run =
+        "mutation { setCollectionType(collection: \"D\", schema: {}, dryRun: true) { state } }";
+    client.data(dry_run, NONE).await;
+    client
+        .mutate(r#"dropCollectionType(collection: "D")"#)
+        .await;
+    assert!(format().await < FORMAT_TYPES);
+    set_type(&client, "D", &json!({})).await;
+    assert_eq!(format().await, FORMAT_TYPES);
+    client
+        .mutate(r#"dropCollectionType(collection: "D")"#)
+        .await;
+    assert_eq!(format().await, FORMAT_TYPES);
+}
+
+async fn what_a_caller_may_not_read_is_not_told() {
+    let client = typed().await;
+    client.insert("1", ANN).await;
+    let allowed = |rules: &[(&str, &str)]| {
+        let rules = rules.iter().map(|(actions, more)| {
+            format!(
+                "[[allow]]\nwho = \"anyone\"\ncollection = \"D\"\nactions = {actions}\n{more}\n"
+            )
+        });
+        let rules = Rules::parse(&rules.collect::<Vec<_>>().concat()).expect("rules");
+        client.limited(RulesInForce::fixed(rules), Principal::default())
+    };
+    // The caller may append, and not read how many elements there are.
+    let appends = allowed(&[(r#"["write"]"#, r#"path = "/tags""#)]);
+    let query = r#"mutation { patchDocument(id: 1, patch: [{op: "add", path: "/tags/-", value: "c"},
+        {op: "add", path: "/tags/-", value: "d"}]) { __typename } }"#;
+    let response = appends.ask(query, NONE).await;
+    let found = &response["errors"][0]["extensions"]["violations"][0];
+    assert_eq!(found["keyword"], "maxItems", "{response}");
+    assert_eq!(found.get("value"), None);
+    assert!(!response.to_string().contains("4 elements"), "{response}");
+    // Neither types nor the places that do not fit are listed to whom the collection is not.
+    let data = appends
+        .ask("{ collections { type { state } } }", NONE)
+        .await;
+    assert_eq!(data["data"]["collections"], json!([]), "{data}");
+    let of_tags = (r#"["read"]"#, r#"path = "/tags""#);
+    for (rules, dry_run, is_allowed) in [
+        (&[(r#"["write", "read", "list"]"#, "")][..], false, false),
+        (&[(r#"["index"]"#, "")], false, true),
+        (&[(r#"["index"]"#, "")], true, false),
+        (&[(r#"["index"]"#, ""), of_tags], true, false),
+        (&[(r#"["index", "read"]"#, "")], true, true),
+    ] {
+        let caller = allowed(rules);
+        let query = format!(
+            "mutation {{ setCollectionType(collection: \"D\", schema: {{}}, dryRun: {dry_run}) {{ state }} }}"
+        );
+        let response = caller.ask(&query, NONE).await;
+        assert_eq!(
+            response.get("errors").is_none(),
+            allowed,
+            "{rules}: {response}"
+        );
+        if !allowed {
+            assert_eq!(
+                response["errors"][0]["extensions"]["code"], "FORBIDDEN",
+                "{response}"
+            );
+        }
+    }
+}
+
+async fn references_that_are_not_enforced_are_rejected() {
+    let client = client().await;
+    let query =
+        "mutation($s: JSON!) { setCollectionType(collection: \"D\", schema: $s) { state } }";
+    for (keyword, value) in [
+        ("exists", json!(true)),
+        ("onDelete", json!("cascade")),
+        ("chain", json!("ancestors")),
+    ] {
+        let schema = json!({"properties": {"parent": {"type": "string",
+            "x-reference": {"collection": "D", "as": "above", keyword: value}}}});
+        let (code, message) = client.error(query, json!({"s": schema})).await;
+        assert_eq!(code, "BAD_USER_INPUT", "{message}");
+        assert!(message.contains(keyword), "{message}");
+    }
 }

@@ -8,7 +8,7 @@ use crate::error::{Error, Result, TypeViolation};
 use crate::key::{KeyStep, Leaves, Malformed, step};
 use crate::limits::{LEAVES_PER_PACE, TYPE_VIOLATIONS_MAX};
 use crate::store::{Batches, RangeRead, Transaction};
-use crate::types::{Around, CollectionType, NotValidated, Validator, Violation};
+use crate::types::{CollectionType, NotValidated, Validator, Violation};
 
 /// Passes pairs to a validator. Their keys are relative to its value.
 ///
@@ -188,8 +188,7 @@ impl<'d> TypedDocument<'d> {
     /// not be allowed to read it.
     pub(crate) async fn length(&self, array: &[u8]) -> Result<Option<TypeViolation>> {
         let place = self.place(array)?;
-        let element = place.child(Segment::Index(0));
-        if self.of.constraints_around(&element.0) == Around::Free {
+        if !self.of.bounds_length(&place.0) {
             return Ok(None);
         }
         let end = prefix_end(array);

@@ -1,10 +1,11 @@
 //! Finds the objects that are maps: their names are data.
 //!
-//! Two observations make a map. Most names are rare, as the codes of the currencies of countries are: then
-//! the rare ones are folded, and names that most objects have remain properties. Or all values look alike,
-//! as the translations of a name do.
+//! Three observations make a map of an object with several names. No name is in most of the objects, as with
+//! the codes of the currencies of countries. Or most names are no identifiers. Or the values are objects that
+//! look alike, as the translations of a name do, or very many objects. Where that is so only of the names that
+//! are in few objects, they are the map, and the others remain properties.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::graphql_names::is_name;
 use super::sketch::{Sketch, SketchId, Sketches};
@@ -14,6 +15,8 @@ use crate::types::shape::Kinds;
 
 /// The number of names from which an object may be a map.
 const NAMES_MIN: usize = 8;
+/// The number of names of objects from which an object is a map.
+const NAMES_OF_OBJECTS_MIN: usize = 24;
 
 /// Folds the members of all objects that are maps.
 ///
@@ -25,42 +28,55 @@ pub(super) fn fold_maps(sketches: &mut Sketches, steps: &Steps<'_>) -> Result<()
         steps.spend(1 + sketches.get(id).members.len() as u64)?;
         let folded = names_to_fold(sketches, id, steps)?;
         if !folded.is_empty() {
-            sketches.fold(id, |name| folded.contains(name))?;
+            sketches.fold(id, |name| folded.contains(name), steps)?;
         }
-        let sketch = sketches.get(id);
-        pending.extend(sketch.members.values().copied());
-        pending.extend(sketch.map.into_iter().chain(sketch.items));
+        pending.extend(sketches.inside(id));
     }
     Ok(())
 }
 
 fn names_to_fold(sketches: &Sketches, id: SketchId, steps: &Steps<'_>) -> Result<BTreeSet<String>> {
     let sketch = sketches.get(id);
-    let names = |frequent: bool| {
-        let is_frequent = |it: SketchId| 2 * sketches.get(it).values >= sketch.objects;
-        let members = sketch.members.iter();
-        members
-            .filter(move |(_, member)| frequent || !is_frequent(**member))
-            .map(|(name, member)| (name, *member))
-    };
-    let rare: Vec<_> = names(false).collect();
-    if rare.len() >= NAMES_MIN && have_one_kind(sketches, rare.iter().map(|it| it.1)) {
-        return Ok(rare.into_iter().map(|(name, _)| name.clone()).collect());
-    }
-    let all: Vec<_> = names(true).collect();
-    if all.len() < NAMES_MIN || !have_one_kind(sketches, all.iter().map(|it| it.1)) {
-        return Ok(BTreeSet::new());
-    }
-    let are_values = all.iter().filter(|(name, _)| !is_name(name)).count() * 2 > all.len();
-    let members: Vec<SketchId> = all.iter().map(|it| it.1).collect();
-    if are_values || look_alike(sketches, &members, steps)? {
-        return Ok(all.into_iter().map(|(name, _)| name.clone()).collect());
+    let is_rare = |it: SketchId| 2 * sketches.get(it).values < sketch.objects;
+    let all = Members::of(sketch, |_| true);
+    let rare = Members::of(sketch, is_rare);
+    let no_name_is_frequent = rare.names.len() == all.names.len();
+    for (members, are_data) in [(rare, no_name_is_frequent), (all, false)] {
+        if members.names.len() >= NAMES_MIN && members.are_map(sketches, are_data, steps)? {
+            return Ok(members.names.into_iter().cloned().collect());
+        }
     }
     Ok(BTreeSet::new())
 }
 
+/// Some members of the objects at a place.
+struct Members<'s> {
+    names: Vec<&'s String>,
+    values: Vec<SketchId>,
+}
+
+impl<'s> Members<'s> {
+    fn of(sketch: &'s Sketch, chosen: impl Fn(SketchId) -> bool) -> Self {
+        let members = sketch.members.iter().filter(|(_, member)| chosen(**member));
+        let (names, values) = members.unzip();
+        Self { names, values }
+    }
+
+    /// Whether they are a map. `are_data` if that is known of their names.
+    fn are_map(&self, sketches: &Sketches, are_data: bool, steps: &Steps<'_>) -> Result<bool> {
+        let others = self.names.iter().filter(|name| !is_name(name)).count();
+        let values = || self.values.iter().map(|id| sketches.get(*id));
+        let are_many =
+            self.values.len() >= NAMES_OF_OBJECTS_MIN && values().all(|it| it.objects > 0);
+        if (are_data || are_many || others * 2 > self.names.len()) && have_one_kind(values()) {
+            return Ok(true);
+        }
+        look_alike(sketches, values(), steps)
+    }
+}
+
 /// Whether the values are of one kind, besides null.
-fn have_one_kind(sketches: &Sketches, members: impl Iterator<Item = SketchId>) -> bool {
+fn have_one_kind<'s>(values: impl Iterator<Item = &'s Sketch>) -> bool {
     const SINGLE: [Kinds; 5] = [
         Kinds::OBJECT,
         Kinds::ARRAY,
@@ -68,22 +84,35 @@ fn have_one_kind(sketches: &Sketches, members: impl Iterator<Item = SketchId>) -
         Kinds::NUMBER,
         Kinds::BOOLEAN,
     ];
-    let kinds = members.map(|it| sketches.get(it).kinds);
-    let kinds = kinds.fold(Kinds::NONE, Kinds::with).without(Kinds::NULL);
+    let kinds = values.fold(Kinds::NONE, |kinds, value| kinds.with(value.kinds));
+    let kinds = kinds.without(Kinds::NULL);
     SINGLE.iter().any(|single| single.has(kinds))
 }
 
-/// Whether the values are objects, or arrays of objects, that have mostly the same members.
-fn look_alike(sketches: &Sketches, members: &[SketchId], steps: &Steps<'_>) -> Result<bool> {
-    let objects: Vec<&Sketch> = members
-        .iter()
-        .map(|id| {
-            let sketch = sketches.get(*id);
-            sketch.items.map_or(sketch, |items| sketches.get(items))
-        })
-        .collect();
-    let counted: usize = objects.iter().map(|it| it.members.len()).sum();
-    steps.spend(counted as u64)?;
-    let different: BTreeSet<&String> = objects.iter().flat_map(|it| it.members.keys()).collect();
-    Ok(counted * 5 >= different.len() * objects.len() * 2 && counted > 0)
+/// Whether the values are objects, or arrays of objects, and most of their members are in most of them.
+fn look_alike<'s>(
+    sketches: &'s Sketches,
+    values: impl Iterator<Item = &'s Sketch>,
+    steps: &Steps<'_>,
+) -> Result<bool> {
+    const CONTAINERS: Kinds = Kinds::OBJECT.with(Kinds::ARRAY).with(Kinds::NULL);
+    let mut found: BTreeMap<&String, usize> = BTreeMap::new();
+    let mut objects = 0;
+    for value in values {
+        if !CONTAINERS.has(value.kinds) {
+            return Ok(false);
+        }
+        let object = match value.items {
+            Some(items) if value.objects == 0 => sketches.get(items),
+            _ => value,
+        };
+        steps.spend(1 + object.members.len() as u64)?;
+        objects += 1;
+        for name in object.members.keys() {
+            *found.entry(name).or_default() += 1;
+        }
+    }
+    let members: usize = found.values().sum();
+    let shared: usize = found.values().filter(|count| **count * 2 >= objects).sum();
+    Ok(members > 0 && shared * 2 >= members)
 }

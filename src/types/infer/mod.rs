@@ -19,6 +19,7 @@ use crate::document::path::SegmentRef;
 use crate::document::tree::TEXT_BYTES_PER_STEP;
 use crate::error::Result;
 use crate::key::{Assemble, Decoding, Malformed, decode_leaf};
+use crate::limits::TYPE_BYTES_MAX;
 use crate::types::validate::NotValidated;
 use sketch::{SketchId, Sketches};
 
@@ -70,7 +71,8 @@ impl Inference {
         }))
     }
 
-    /// The text of a schema that all the documents fit. [`CollectionType::parse`] accepts it.
+    /// The text of a schema that all the documents fit. [`CollectionType::parse`] accepts it: if the
+    /// documents have very many places, the deepest ones are left open.
     ///
     /// # Errors
     /// As [`InferredDocument::push`].
@@ -78,9 +80,16 @@ impl Inference {
     /// [`CollectionType::parse`]: crate::types::CollectionType::parse
     pub fn into_schema(mut self, steps: &Steps<'_>) -> Result<String> {
         find_maps::fold_maps(&mut self.sketches, steps)?;
-        let proposed = propose::propose(&self.sketches);
-        let shared = share_definitions::share(proposed);
-        Ok(write_schema::write(&shared))
+        let mut levels = propose::levels_described(&self.sketches, steps)?;
+        loop {
+            let proposed = propose::propose(&self.sketches, levels);
+            let text = write_schema::write(&share_definitions::share(proposed));
+            steps.spend(text.len() as u64 / TEXT_BYTES_PER_STEP)?;
+            if text.len() <= TYPE_BYTES_MAX || levels == 0 {
+                return Ok(text);
+            }
+            levels -= 1;
+        }
     }
 }
 
@@ -155,7 +164,9 @@ impl Assemble for Path<'_> {
             return Ok(());
         };
         self.current = match (open.kind, segment) {
-            (Kind::Object, SegmentRef::Key(name)) => self.sketches.member(open.sketch, name)?,
+            (Kind::Object, SegmentRef::Key(name)) => {
+                self.sketches.member(open.sketch, name, self.steps)?
+            }
             (Kind::Array, SegmentRef::Index(index)) => {
                 if index != open.elements {
                     return Err(Malformed::Shape(Misshapen::Hole).into());

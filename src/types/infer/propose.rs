@@ -2,12 +2,17 @@
 
 use super::graphql_names::FieldNames;
 use super::sketch::{Sketch, SketchId, Sketches};
+use crate::budget::Steps;
 use crate::document::leaf::Leaf;
+use crate::error::Result;
+use crate::limits::TYPE_SHAPES_MAX;
 use crate::types::schema_json::SchemaJson;
 use crate::types::shape::Kinds;
 
 /// Levels of objects and arrays that are described. What is deeper is open.
 const LEVELS_MAX: usize = 30;
+/// Places that are described, and those right below them. Fewer than a type can have.
+const PLACES_MAX: usize = TYPE_SHAPES_MAX * 4 / 5;
 /// Values of an `enum`.
 const ENUM_VALUES_MAX: usize = 12;
 /// Strings of which few are different.
@@ -25,28 +30,106 @@ const REQUIRED_OBJECTS_MIN: u64 = 2;
 
 type Members = Vec<(String, SchemaJson)>;
 
-/// A schema that all values of the sketches fit.
-pub(super) fn propose(sketches: &Sketches) -> SchemaJson {
-    schema(sketches, SketchId::ROOT, 0)
+/// The number of levels below the document that a schema can describe within the limits of types.
+///
+/// # Errors
+/// As [`Steps::spend`].
+pub(super) fn levels_described(sketches: &Sketches, steps: &Steps<'_>) -> Result<usize> {
+    let mut places = 0;
+    let mut next = vec![SketchId::ROOT];
+    for level in 0..=LEVELS_MAX {
+        places += next.len();
+        steps.spend(next.len() as u64)?;
+        let inside = next.iter().flat_map(|id| sketches.inside(*id));
+        next = inside.collect();
+        // The places of the next level are listed, and left open if they are not described.
+        if next.is_empty() || places + next.len() > PLACES_MAX {
+            return Ok(level);
+        }
+    }
+    Ok(LEVELS_MAX)
 }
 
-fn schema(sketches: &Sketches, id: SketchId, level: usize) -> SchemaJson {
-    let sketch = sketches.get(id);
-    let kinds = sketch.kinds.without(Kinds::NULL);
-    if kinds == Kinds::NONE || level > LEVELS_MAX {
-        return SchemaJson::Leaf(Leaf::Bool(true));
+/// A schema that all values of the sketches fit. It describes this many levels below the document.
+pub(super) fn propose(sketches: &Sketches, levels: usize) -> SchemaJson {
+    Proposal { sketches, levels }.schema(SketchId::ROOT, 0)
+}
+
+struct Proposal<'s> {
+    sketches: &'s Sketches,
+    levels: usize,
+}
+
+impl Proposal<'_> {
+    fn schema(&self, id: SketchId, level: usize) -> SchemaJson {
+        let sketch = self.sketches.get(id);
+        let kinds = sketch.kinds.without(Kinds::NULL);
+        if kinds == Kinds::NONE || level > self.levels {
+            return SchemaJson::Leaf(Leaf::Bool(true));
+        }
+        let mut members = vec![("type".to_owned(), kinds_of(sketch.kinds))];
+        if kinds == Kinds::STRING {
+            strings(sketch, &mut members);
+        }
+        if kinds.has(Kinds::OBJECT) {
+            self.objects(id, level, &mut members);
+        }
+        if kinds.has(Kinds::ARRAY) {
+            self.arrays(sketch, level, &mut members);
+        }
+        SchemaJson::Object(members)
     }
-    let mut members = vec![("type".to_owned(), kinds_of(sketch.kinds))];
-    if kinds == Kinds::STRING {
-        strings(sketch, &mut members);
+
+    fn objects(&self, id: SketchId, level: usize, members: &mut Members) {
+        let sketch = self.sketches.get(id);
+        let is_document = id == SketchId::ROOT;
+        let has_fields = sketch.kinds.without(Kinds::NULL) == Kinds::OBJECT;
+        let mut names = FieldNames::of(sketch.members.keys(), is_document);
+        let mut properties = Vec::with_capacity(sketch.members.len());
+        let mut required = Vec::new();
+        for (name, member) in &sketch.members {
+            let mut json = self.schema(*member, level + 1);
+            if has_fields && let Some(other) = names.other_name(name, is_document) {
+                json = with_field(json, &other);
+            }
+            properties.push((name.clone(), json));
+            let is_everywhere = self.sketches.get(*member).values == sketch.objects;
+            if is_everywhere && sketch.objects >= REQUIRED_OBJECTS_MIN {
+                required.push(SchemaJson::string(name));
+            }
+        }
+        if !properties.is_empty() {
+            members.push(("properties".to_owned(), SchemaJson::Object(properties)));
+        }
+        if !required.is_empty() {
+            members.push(("required".to_owned(), SchemaJson::Array(required)));
+        }
+        let additional = match sketch.map {
+            Some(map) => self.schema(map, level + 1),
+            // Nothing is known about objects without members.
+            None => SchemaJson::Leaf(Leaf::Bool(sketch.members.is_empty())),
+        };
+        members.push(("additionalProperties".to_owned(), additional));
     }
-    if kinds.has(Kinds::OBJECT) {
-        objects(sketches, id, level, &mut members);
+
+    fn arrays(&self, sketch: &Sketch, level: usize, members: &mut Members) {
+        let Some(items) = sketch.items else {
+            return;
+        };
+        members.push(("items".to_owned(), self.schema(items, level + 1)));
+        let are_numbers = Kinds::NUMBER.has(self.sketches.get(items).kinds);
+        if let Some((min, max)) = sketch.lengths
+            && min == max
+            && max <= LENGTH_MAX
+            && are_numbers
+            && sketch.arrays >= LENGTH_ARRAYS_MIN
+        {
+            let length = i64::try_from(min).unwrap_or(i64::MAX);
+            for name in ["minItems", "maxItems"] {
+                members.push((name.to_owned(), SchemaJson::Leaf(Leaf::Integer(length))));
+            }
+        }
     }
-    if kinds.has(Kinds::ARRAY) {
-        arrays(sketches, sketch, level, &mut members);
-    }
-    SchemaJson::Object(members)
 }
 
 fn kinds_of(kinds: Kinds) -> SchemaJson {
@@ -85,38 +168,6 @@ fn strings(sketch: &Sketch, members: &mut Members) {
     }
 }
 
-fn objects(sketches: &Sketches, id: SketchId, level: usize, members: &mut Members) {
-    let sketch = sketches.get(id);
-    let is_document = id == SketchId::ROOT;
-    let has_fields = sketch.kinds.without(Kinds::NULL) == Kinds::OBJECT;
-    let mut names = FieldNames::of(sketch.members.keys(), is_document);
-    let mut properties = Vec::with_capacity(sketch.members.len());
-    let mut required = Vec::new();
-    for (name, member) in &sketch.members {
-        let mut json = schema(sketches, *member, level + 1);
-        if has_fields && let Some(other) = names.other_name(name, is_document) {
-            json = with_field(json, &other);
-        }
-        properties.push((name.clone(), json));
-        let is_everywhere = sketches.get(*member).values == sketch.objects;
-        if is_everywhere && sketch.objects >= REQUIRED_OBJECTS_MIN {
-            required.push(SchemaJson::string(name));
-        }
-    }
-    if !properties.is_empty() {
-        members.push(("properties".to_owned(), SchemaJson::Object(properties)));
-    }
-    if !required.is_empty() {
-        members.push(("required".to_owned(), SchemaJson::Array(required)));
-    }
-    let additional = match sketch.map {
-        Some(map) => schema(sketches, map, level + 1),
-        // Nothing is known about objects without members.
-        None => SchemaJson::Leaf(Leaf::Bool(sketch.members.is_empty())),
-    };
-    members.push(("additionalProperties".to_owned(), additional));
-}
-
 /// The schema of a member whose field has another name.
 fn with_field(schema: SchemaJson, field: &str) -> SchemaJson {
     let name = SchemaJson::object([("name", SchemaJson::string(field))]);
@@ -125,23 +176,4 @@ fn with_field(schema: SchemaJson, field: &str) -> SchemaJson {
         members.extend(others);
     }
     SchemaJson::Object(members)
-}
-
-fn arrays(sketches: &Sketches, sketch: &Sketch, level: usize, members: &mut Members) {
-    let Some(items) = sketch.items else {
-        return;
-    };
-    members.push(("items".to_owned(), schema(sketches, items, level + 1)));
-    let are_numbers = Kinds::NUMBER.has(sketches.get(items).kinds);
-    if let Some((min, max)) = sketch.lengths
-        && min == max
-        && max <= LENGTH_MAX
-        && are_numbers
-        && sketch.arrays >= LENGTH_ARRAYS_MIN
-    {
-        let length = i64::try_from(min).unwrap_or(i64::MAX);
-        for name in ["minItems", "maxItems"] {
-            members.push((name.to_owned(), SchemaJson::Leaf(Leaf::Integer(length))));
-        }
-    }
 }

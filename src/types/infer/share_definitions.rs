@@ -4,6 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use super::graphql_names::is_name;
 use super::write_schema::write;
+use crate::document::leaf::Leaf;
 use crate::types::schema_json::SchemaJson;
 
 /// Properties of an object whose schema is shared.
@@ -13,10 +14,15 @@ const PROPERTIES_MIN: usize = 2;
 const DOCUMENT: &str = "document";
 
 /// A schema in which each schema of an object is written once.
+///
+/// The schemas of objects are numbered from the inside out, and replaced by their numbers. So equal ones have
+/// one number, and each is compared with others by its own text, whatever is inside it. Those that are used
+/// once are then put back.
 pub(super) fn share(mut schema: SchemaJson) -> SchemaJson {
     let mut sharing = Sharing::default();
-    sharing.count_inside(&schema);
-    sharing.replace_inside(&mut schema, DOCUMENT);
+    sharing.number_inside(&mut schema);
+    sharing.count_inside(&mut schema, DOCUMENT);
+    sharing.write_inside(&mut schema, DOCUMENT);
     let dialect = SchemaJson::string("https://json-schema.org/draft/2020-12/schema");
     let mut members = vec![("$schema".to_owned(), dialect)];
     if let SchemaJson::Object(given) = schema {
@@ -28,60 +34,162 @@ pub(super) fn share(mut schema: SchemaJson) -> SchemaJson {
     SchemaJson::Object(members)
 }
 
+/// In the place of a schema that was taken out.
+const NOTHING: SchemaJson = SchemaJson::Leaf(Leaf::Null);
+
 #[derive(Default)]
 struct Sharing {
-    /// How often the text of each schema occurs. What is inside equal schemas is counted once.
-    counts: HashMap<String, usize>,
-    /// The names of the shared schemas, by text.
-    names: HashMap<String, String>,
+    schemas: Vec<NumberedSchema>,
+    /// The numbers of the schemas, by text.
+    numbers: HashMap<String, usize>,
+    /// The names in `$defs`.
     taken: HashSet<String>,
     definitions: Vec<(String, SchemaJson)>,
 }
 
+/// A schema of objects. The schemas of objects inside it are replaced by their numbers.
+struct NumberedSchema {
+    body: SchemaJson,
+    uses: usize,
+    /// The best of the names of the places where it is used.
+    place: Option<PlaceName>,
+    /// Its name in `$defs`.
+    name: Option<String>,
+}
+
+/// What a place suggests as the name of the values there.
+enum PlaceName {
+    /// One of several things: those in `addresses` are called `address`.
+    Singular(String),
+    /// The name of the member.
+    Member(String),
+    /// What is inside a member whose name is no plural.
+    Inside(String),
+}
+
+impl PlaceName {
+    fn text(&self) -> &str {
+        let (Self::Singular(text) | Self::Member(text) | Self::Inside(text)) = self;
+        text
+    }
+
+    fn is_better_than(&self, other: &Self) -> bool {
+        let rank = |name: &Self| match name {
+            Self::Singular(_) => 0,
+            Self::Member(_) => 1,
+            Self::Inside(_) => 2,
+        };
+        rank(self) < rank(other)
+    }
+
+    /// The name of the elements or values of what has this name.
+    fn of_one(name: &str) -> Self {
+        let stem = |suffix: &str| name.strip_suffix(suffix).filter(|stem| !stem.is_empty());
+        if let Some(stem) = stem("ies") {
+            return Self::Singular(format!("{stem}y"));
+        }
+        match stem("sses")
+            .map(|stem| stem.len() + 2)
+            .or(stem("s").map(str::len))
+        {
+            Some(length) if !name.ends_with("ss") => Self::Singular(name[..length].to_owned()),
+            _ => Self::Inside(format!("{name}Item")),
+        }
+    }
+}
+
 impl Sharing {
-    fn count_inside(&mut self, schema: &SchemaJson) {
-        for (_, inside) in schemas_inside(schema) {
+    fn number_inside(&mut self, schema: &mut SchemaJson) {
+        for (_, inside) in schemas_inside(schema, "") {
+            self.number_inside(inside);
             if can_be_shared(inside) {
-                let count = self.counts.entry(text_of(inside)).or_default();
-                *count += 1;
-                if *count > 1 {
-                    continue;
+                let body = std::mem::replace(inside, NOTHING);
+                let (field, body) = split_field(body);
+                let number = i64::try_from(self.number(body)).unwrap_or(i64::MAX);
+                *inside = reference(SchemaJson::Leaf(Leaf::Integer(number)), field);
+            }
+        }
+    }
+
+    fn number(&mut self, body: SchemaJson) -> usize {
+        let new = self.schemas.len();
+        let number = *self.numbers.entry(write(&body)).or_insert(new);
+        if number == new {
+            self.schemas.push(NumberedSchema {
+                body,
+                uses: 0,
+                place: None,
+                name: None,
+            });
+        }
+        number
+    }
+
+    /// Counts how often each schema is used. What is inside equal schemas is counted once.
+    fn count_inside(&mut self, schema: &mut SchemaJson, name: &str) {
+        let mut used_here = HashSet::new();
+        for (mut place, inside) in schemas_inside(schema, name) {
+            let Some(number) = number_of(inside) else {
+                self.count_inside(inside, place.text());
+                continue;
+            };
+            if !used_here.insert(number) {
+                // Members that are alike are called after what they are in.
+                let of_one = PlaceName::of_one(name);
+                if of_one.is_better_than(&place) {
+                    place = of_one;
                 }
             }
-            self.count_inside(inside);
-        }
-    }
-
-    fn replace_inside(&mut self, schema: &mut SchemaJson, name: &str) {
-        for (inside_name, inside) in schemas_inside_mut(schema, name) {
-            let text = can_be_shared(inside).then(|| text_of(inside));
-            let is_shared = |text: &String| self.counts.get(text).is_some_and(|count| *count > 1);
-            match text.filter(is_shared) {
-                Some(text) => self.refer(text, inside, &inside_name),
-                None => self.replace_inside(inside, &inside_name),
+            let used = &mut self.schemas[number];
+            used.uses += 1;
+            if used.uses == 1 {
+                let mut body = std::mem::replace(&mut used.body, NOTHING);
+                self.count_inside(&mut body, place.text());
+                self.schemas[number].body = body;
+            }
+            let known = &mut self.schemas[number].place;
+            if known
+                .as_ref()
+                .is_none_or(|known| place.is_better_than(known))
+            {
+                *known = Some(place);
             }
         }
     }
 
-    /// Replaces a schema by a reference to its definition, which is added the first time.
-    fn refer(&mut self, text: String, schema: &mut SchemaJson, name: &str) {
-        let field = field_of(schema);
-        let known = self.names.get(&text).cloned();
-        let definition = known.unwrap_or_else(|| {
-            let definition = self.free_name(name);
-            self.names.insert(text, definition.clone());
-            let at = self.definitions.len();
-            self.definitions
-                .push((definition.clone(), SchemaJson::Object(Vec::new())));
-            let mut body = without_field(std::mem::replace(schema, SchemaJson::Object(Vec::new())));
-            self.replace_inside(&mut body, name);
-            self.definitions[at].1 = body;
-            definition
-        });
-        let target = SchemaJson::string(&format!("#/$defs/{definition}"));
-        let mut members = vec![("$ref".to_owned(), target)];
-        members.extend(field);
-        *schema = SchemaJson::Object(members);
+    /// Replaces the numbers by schemas or by references to `$defs`.
+    fn write_inside(&mut self, schema: &mut SchemaJson, name: &str) {
+        for (place, inside) in schemas_inside(schema, name) {
+            let Some(number) = number_of(inside) else {
+                self.write_inside(inside, place.text());
+                continue;
+            };
+            let (field, _) = split_field(std::mem::replace(inside, NOTHING));
+            *inside = if self.schemas[number].uses > 1 {
+                let target = format!("#/$defs/{}", self.definition(number));
+                reference(SchemaJson::string(&target), field)
+            } else {
+                let mut body = std::mem::replace(&mut self.schemas[number].body, NOTHING);
+                self.write_inside(&mut body, place.text());
+                with_field(body, field)
+            };
+        }
+    }
+
+    /// The name of a schema in `$defs`, to which it is added the first time.
+    fn definition(&mut self, number: usize) -> String {
+        if let Some(known) = &self.schemas[number].name {
+            return known.clone();
+        }
+        let place = self.schemas[number].place.take();
+        let free = self.free_name(place.as_ref().map_or(DOCUMENT, PlaceName::text));
+        self.schemas[number].name = Some(free.clone());
+        let at = self.definitions.len();
+        self.definitions.push((free.clone(), NOTHING));
+        let mut body = std::mem::replace(&mut self.schemas[number].body, NOTHING);
+        self.write_inside(&mut body, &free);
+        self.definitions[at].1 = body;
+        free
     }
 
     fn free_name(&mut self, name: &str) -> String {
@@ -104,61 +212,49 @@ fn can_be_shared(schema: &SchemaJson) -> bool {
     }
 }
 
-/// The text of a schema without the name of its field.
-fn text_of(schema: &SchemaJson) -> String {
-    let SchemaJson::Object(members) = schema else {
-        return write(schema);
-    };
-    let members = members.iter().filter(|member| !is_field(member));
-    let texts: Vec<_> = members
-        .map(|(name, value)| format!("{name}:{}", write(value)))
-        .collect();
-    texts.join(",")
+/// A `$ref`, with the name of the field of the place.
+fn reference(target: SchemaJson, field: Option<SchemaJson>) -> SchemaJson {
+    let reference = Some(("$ref".to_owned(), target));
+    let field = field.map(|field| (FIELD.to_owned(), field));
+    SchemaJson::Object(reference.into_iter().chain(field).collect())
 }
 
-fn is_field(member: &(String, SchemaJson)) -> bool {
-    member.0 == "x-graphql"
-}
-
-fn field_of(schema: &SchemaJson) -> Option<(String, SchemaJson)> {
-    let name = schema.member("x-graphql")?.member("name")?.text()?;
-    let field = SchemaJson::object([("name", SchemaJson::string(name))]);
-    Some(("x-graphql".to_owned(), field))
-}
-
-fn without_field(schema: SchemaJson) -> SchemaJson {
-    match schema {
-        SchemaJson::Object(mut members) => {
-            members.retain(|member| !is_field(member));
-            SchemaJson::Object(members)
-        }
-        other => other,
+/// The number of the schema that a reference stands for.
+fn number_of(schema: &SchemaJson) -> Option<usize> {
+    match schema.member("$ref")?.number()? {
+        Leaf::Integer(number) => usize::try_from(*number).ok(),
+        _ => None,
     }
 }
 
-/// The schemas directly inside one, with names for them.
-fn schemas_inside(schema: &SchemaJson) -> Vec<(&str, &SchemaJson)> {
+/// The keyword with the name of the field, which is not part of what is shared.
+const FIELD: &str = "x-graphql";
+
+fn split_field(schema: SchemaJson) -> (Option<SchemaJson>, SchemaJson) {
     let SchemaJson::Object(members) = schema else {
-        return Vec::new();
+        return (None, schema);
     };
-    let mut inside = Vec::new();
-    for (keyword, value) in members {
-        match (&**keyword, value) {
-            ("properties", SchemaJson::Object(properties)) => {
-                inside.extend(properties.iter().map(|(name, it)| (&**name, it)));
-            }
-            ("items" | "additionalProperties", _) => inside.push((keyword, value)),
-            _ => {}
-        }
-    }
-    inside
+    let (field, others) = members.into_iter().partition(|(name, _)| name == FIELD);
+    let field: Vec<(String, SchemaJson)> = field;
+    let field = field.into_iter().next().map(|(_, field)| field);
+    (field, SchemaJson::Object(others))
 }
 
-/// [`schemas_inside`] of a schema that is called `name`.
-fn schemas_inside_mut<'s>(
+fn with_field(schema: SchemaJson, field: Option<SchemaJson>) -> SchemaJson {
+    match (schema, field) {
+        (SchemaJson::Object(members), Some(field)) => {
+            let field = (FIELD.to_owned(), field);
+            SchemaJson::Object(std::iter::once(field).chain(members).collect())
+        }
+        (schema, _) => schema,
+    }
+}
+
+/// The schemas directly inside one that is called `name`, with names for them.
+fn schemas_inside<'s>(
     schema: &'s mut SchemaJson,
     name: &str,
-) -> Vec<(String, &'s mut SchemaJson)> {
+) -> Vec<(PlaceName, &'s mut SchemaJson)> {
     let SchemaJson::Object(members) = schema else {
         return Vec::new();
     };
@@ -166,22 +262,14 @@ fn schemas_inside_mut<'s>(
     for (keyword, value) in members {
         match (&**keyword, value) {
             ("properties", SchemaJson::Object(properties)) => {
-                inside.extend(properties.iter_mut().map(|(name, it)| (name.clone(), it)));
+                let members = properties.iter_mut();
+                inside.extend(members.map(|(name, it)| (PlaceName::Member(name.clone()), it)));
             }
-            ("items" | "additionalProperties", value) => inside.push((singular(name), value)),
+            ("items" | "additionalProperties", value) => {
+                inside.push((PlaceName::of_one(name), value));
+            }
             _ => {}
         }
     }
     inside
-}
-
-/// The name of one of several things.
-fn singular(name: &str) -> String {
-    match name.strip_suffix("ies") {
-        Some(stem) if !stem.is_empty() => format!("{stem}y"),
-        _ => match name.strip_suffix('s') {
-            Some(stem) if !stem.is_empty() && !stem.ends_with('s') => stem.to_owned(),
-            _ => format!("{name}Item"),
-        },
-    }
 }

@@ -2,14 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::budget::Steps;
 use crate::document::leaf::{Kind, Leaf};
 use crate::error::{Error, Limit, Result};
-use crate::limits::{INFERRED_NAMES_MAX, INFERRED_PLACES_MAX};
+use crate::limits::{INFERRED_NAME_BYTES_MAX, INFERRED_NAMES_MAX, INFERRED_PLACES_MAX};
 use crate::types::shape::{Format, Kinds};
 
 /// Different strings that a sketch keeps. With more, the place has no `enum`.
 pub(super) const STRINGS_MAX: usize = 16;
-/// Characters of a string that is kept.
+/// Bytes of a string that is kept.
 const STRING_BYTES_MAX: usize = 40;
 
 /// The number of a [`Sketch`].
@@ -34,8 +35,6 @@ pub(super) struct Sketch {
     pub(super) kinds: Kinds,
     /// The number of objects.
     pub(super) objects: u64,
-    /// The number of members of all objects.
-    pub(super) members_of_all: u64,
     /// The members, by name.
     pub(super) members: BTreeMap<String, SketchId>,
     /// The values of all members, if the objects have too many names.
@@ -58,7 +57,6 @@ impl Default for Sketch {
             values: 0,
             kinds: Kinds::NONE,
             objects: 0,
-            members_of_all: 0,
             members: BTreeMap::new(),
             map: None,
             items: None,
@@ -71,6 +69,11 @@ impl Default for Sketch {
     }
 }
 
+/// Whether a string may be meant to have a format. Many texts with a colon are URIs only by chance.
+fn suggests(format: Format, text: &str) -> bool {
+    format.accepts(text) && (format != Format::Uri || text.contains("://"))
+}
+
 /// The sketches of all places.
 pub(super) struct Sketches(Vec<Sketch>);
 
@@ -81,6 +84,13 @@ impl Sketches {
 
     pub(super) fn get(&self, id: SketchId) -> &Sketch {
         &self.0[id.index()]
+    }
+
+    /// The places right below one.
+    pub(super) fn inside(&self, id: SketchId) -> impl Iterator<Item = SketchId> {
+        let sketch = self.get(id);
+        let members = sketch.members.values().copied();
+        members.chain(sketch.map).chain(sketch.items)
     }
 
     fn at(&mut self, id: SketchId) -> &mut Sketch {
@@ -127,7 +137,7 @@ impl Sketches {
         sketch.kinds = sketch.kinds.with(Kinds::of_leaf(leaf));
         if let Leaf::String(text) = leaf {
             sketch.strings += 1;
-            sketch.formats.retain(|format| format.accepts(text));
+            sketch.formats.retain(|format| suggests(*format, text));
             let Some(different) = &mut sketch.different else {
                 return;
             };
@@ -152,15 +162,19 @@ impl Sketches {
         Ok(items)
     }
 
-    /// A member of the objects at a place.
-    pub(super) fn member(&mut self, id: SketchId, name: &str) -> Result<SketchId> {
-        self.at(id).members_of_all += 1;
+    /// A member of the objects at a place. Objects with many names, or with a long one, are maps.
+    pub(super) fn member(
+        &mut self,
+        id: SketchId,
+        name: &str,
+        steps: &Steps<'_>,
+    ) -> Result<SketchId> {
         let sketch = self.get(id);
         if let Some(known) = sketch.members.get(name).copied().or(sketch.map) {
             return Ok(known);
         }
-        if sketch.members.len() >= INFERRED_NAMES_MAX {
-            return self.fold(id, |_| true);
+        if sketch.members.len() >= INFERRED_NAMES_MAX || name.len() > INFERRED_NAME_BYTES_MAX {
+            return self.fold(id, |_| true, steps);
         }
         let member = self.add()?;
         self.at(id).members.insert(name.to_owned(), member);
@@ -172,6 +186,7 @@ impl Sketches {
         &mut self,
         id: SketchId,
         mut chosen: impl FnMut(&str) -> bool,
+        steps: &Steps<'_>,
     ) -> Result<SketchId> {
         let map = match self.get(id).map {
             Some(map) => map,
@@ -183,13 +198,14 @@ impl Sketches {
         self.at(id).members = kept;
         let folded: BTreeMap<String, SketchId> = folded;
         for member in folded.into_values() {
-            self.merge(map, member)?;
+            self.merge(map, member, steps)?;
         }
         Ok(map)
     }
 
     /// Adds the values of `other` to those of `id`. Nothing refers to `other` afterwards.
-    fn merge(&mut self, id: SketchId, other: SketchId) -> Result<()> {
+    fn merge(&mut self, id: SketchId, other: SketchId, steps: &Steps<'_>) -> Result<()> {
+        steps.spend(1)?;
         let other = std::mem::take(self.at(other));
         let sketch = self.at(id);
         sketch.values += other.values;
@@ -211,18 +227,16 @@ impl Sketches {
         };
         if let Some(items) = other.items {
             let into = self.items(id)?;
-            self.merge(into, items)?;
+            self.merge(into, items, steps)?;
         }
         if let Some(map) = other.map {
-            let into = self.fold(id, |_| true)?;
-            self.merge(into, map)?;
+            let into = self.fold(id, |_| true, steps)?;
+            self.merge(into, map, steps)?;
         }
         for (name, member) in other.members {
-            let into = self.member(id, &name)?;
-            self.at(id).members_of_all -= 1;
-            self.merge(into, member)?;
+            let into = self.member(id, &name, steps)?;
+            self.merge(into, member, steps)?;
         }
-        self.at(id).members_of_all += other.members_of_all;
         Ok(())
     }
 }

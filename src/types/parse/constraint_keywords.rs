@@ -18,6 +18,7 @@ use crate::types::shape::{
     Additional, ArrayConstraints, Constraints, Enumeration, Format, Kinds, NumberConstraints,
     ObjectConstraints, Property, StringConstraints,
 };
+use crate::types::violation::shown;
 
 /// The keywords that apply to values of one kind.
 const OF_KINDS: [(&str, Kinds); 16] = [
@@ -46,8 +47,7 @@ impl<'s> Parser<'s> {
         at: &Pointer<'_>,
     ) -> Result<Constraints> {
         let declared = self.kinds(schema, at);
-        let enumeration = self.enumeration(schema, at)?;
-        let enumeration = enumeration.map(|values| self.fitting(values, declared, at));
+        let enumeration = self.enumeration(schema, declared, at)?;
         let kinds = match &enumeration {
             Some(enumeration) => enumeration.kinds(),
             None => declared,
@@ -104,12 +104,13 @@ impl<'s> Parser<'s> {
         kinds
     }
 
-    /// The values of `enum` or `const`.
+    /// `enum` or `const`
     fn enumeration(
         &mut self,
         schema: &SchemaJson,
+        declared: Kinds,
         at: &Pointer<'_>,
-    ) -> Result<Option<Vec<Leaf<'static>>>> {
+    ) -> Result<Option<Enumeration>> {
         let (name, values) = match (schema.member("enum"), schema.member("const")) {
             (Some(_), Some(_)) => {
                 let message = "remove it: `const` says which value it is";
@@ -158,39 +159,19 @@ impl<'s> Parser<'s> {
                         ),
                     ));
                 }
-                SchemaJson::Leaf(leaf) => leaves.push(leaf.clone()),
+                SchemaJson::Leaf(leaf) if declared.has(Kinds::of_leaf(leaf)) => {
+                    leaves.push(leaf.clone());
+                }
+                SchemaJson::Leaf(leaf) => self
+                    .problems
+                    .add(&at, format_args!("{} is not of the `type`", shown(leaf))),
                 SchemaJson::Array(_) | SchemaJson::Object(_) => self.problems.add(
                     &at,
                     "objects and arrays cannot be listed: describe them with `properties` or `items`",
                 ),
             }
         }
-        Ok((!leaves.is_empty()).then_some(leaves))
-    }
-
-    /// The values of an `enum` that are of the kinds of `type`.
-    fn fitting(
-        &mut self,
-        values: Vec<Leaf<'static>>,
-        declared: Kinds,
-        at: &Pointer<'_>,
-    ) -> Enumeration {
-        let (fitting, others): (Vec<_>, Vec<_>) = values
-            .into_iter()
-            .partition(|value| declared.has(Kinds::of_leaf(value)));
-        for other in others {
-            let mut text = Vec::new();
-            other.write_json(&mut text);
-            let text = String::from_utf8_lossy(&text);
-            self.problems.add(
-                at,
-                format_args!(
-                    "the value {} of `enum` or `const` is not of the `type`",
-                    abridged(&text)
-                ),
-            );
-        }
-        Enumeration::new(fitting)
+        Ok((!leaves.is_empty()).then(|| Enumeration::new(name, leaves)))
     }
 
     fn object(&mut self, schema: &'s SchemaJson, at: &Pointer<'_>) -> Result<ObjectConstraints> {
@@ -306,15 +287,14 @@ impl<'s> Parser<'s> {
                 SchemaJson::Array(elements) => &elements[..],
                 _ => &[],
             };
-            let bytes = elements.len() as u64;
-            self.steps.spend(bytes * PREFIX_STEPS)?;
             let length = elements.len() as u64;
+            self.steps.spend(length * PREFIX_STEPS)?;
             let ends_there = items.and_then(SchemaJson::boolean) == Some(false)
                 || items_max.is_some_and(|max| max <= length);
+            // Nothing is compared with itself: schemas in one another would be compared at each level.
             let first = elements.first();
-            let agree = first.is_some_and(|first| elements.iter().all(|it| it == first));
-            let rest = items.is_some() && items == first;
-            if agree && (ends_there || rest) {
+            let agree = first.is_some_and(|first| elements[1..].iter().all(|it| it == first));
+            if agree && (ends_there || items == first) {
                 if ends_there {
                     items_max = Some(items_max.map_or(length, |max| max.min(length)));
                 }

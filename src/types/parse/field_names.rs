@@ -17,6 +17,8 @@ impl Parser<'_> {
     }
 
     fn find_wrong_names(&self, problems: &mut Problems) {
+        let document = self.shapes[ShapeId::ROOT.index()].as_ref();
+        let document = document.map(|shape| shape.definition);
         for (id, shape) in (0..).map(ShapeId).zip(&self.shapes) {
             let Some(shape) = shape.as_ref().filter(|shape| shape.definition == id) else {
                 continue;
@@ -26,7 +28,7 @@ impl Parser<'_> {
             };
             let pointer = &self.pointers[id.index()];
             let mut fields: HashSet<&str> = HashSet::new();
-            if id == ShapeId::ROOT {
+            if document == Some(id) {
                 fields.extend(FIELDS_OF_DOCUMENT);
             }
             for property in &object.properties {

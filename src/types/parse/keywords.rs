@@ -1,7 +1,9 @@
 //! The keywords of JSON Schema that a type can have, and what to write instead of the others.
 
+use std::fmt;
+
 /// The keywords that say what the values are.
-pub(super) const CONSTRAINTS: [&str; 22] = [
+pub(super) const CONSTRAINTS: [&str; 20] = [
     "$ref",
     "additionalProperties",
     "const",
@@ -22,11 +24,9 @@ pub(super) const CONSTRAINTS: [&str; 22] = [
     "properties",
     "required",
     "type",
-    "x-graphql",
-    "x-reference",
 ];
 
-/// The keywords that describe a place, which may stand beside `$ref`.
+/// The keywords that describe a place, which may be beside `$ref`.
 pub(super) const ANNOTATIONS: [&str; 5] = [
     "title",
     "description",
@@ -167,19 +167,32 @@ const INSTEAD: [(&str, &str); 42] = [
     ("extends", "write the keywords of that schema into this one"),
 ];
 
-/// What to write instead of a keyword that is not supported.
-pub(super) fn instead_of(keyword: &str) -> String {
-    let found = INSTEAD.iter().find(|(name, _)| *name == keyword);
-    if let Some((_, instead)) = found {
-        return (*instead).to_owned();
+/// Formats what to write instead of a keyword that is not supported.
+pub(super) struct InsteadOf<'k>(pub(super) &'k str);
+
+impl fmt::Display for InsteadOf<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let keyword = self.0;
+        if let Some((_, instead)) = INSTEAD.iter().find(|(name, _)| *name == keyword) {
+            return f.write_str(instead);
+        }
+        match nearest(keyword) {
+            Some(near) => write!(f, "write `{near}`, if that is meant"),
+            None => f.write_str("remove it"),
+        }
     }
-    let known = || {
-        let constraints = CONSTRAINTS.into_iter().chain(ANNOTATIONS);
-        constraints.chain(OF_ROOT)
-    };
-    let distance = |name: &str| strsim::damerau_levenshtein(name, keyword);
-    match known().min_by_key(|name| distance(name)) {
-        Some(near) if distance(near) <= 2 => format!("write `{near}`, if that is meant"),
-        _ => "remove it".to_owned(),
+}
+
+/// The keyword that a misspelled one may mean.
+fn nearest(keyword: &str) -> Option<&'static str> {
+    const DISTANCE_MAX: usize = 2;
+    const LONGEST: usize = "additionalProperties".len();
+    // The comparison takes memory in proportion to the length.
+    if keyword.len() > LONGEST + DISTANCE_MAX {
+        return None;
     }
+    let known = CONSTRAINTS.into_iter().chain(ANNOTATIONS).chain(OF_ROOT);
+    let near = known.map(|name| (strsim::damerau_levenshtein(name, keyword), name));
+    let (distance, name) = near.min()?;
+    (distance <= DISTANCE_MAX).then_some(name)
 }

@@ -24,6 +24,7 @@ use crate::limits::{JSON_BYTES_PER_STEP, TYPE_BYTES_MAX, TYPE_SHAPES_MAX};
 use crate::types::shape::{Constraints, Shape, ShapeId};
 use annotations::Annotations;
 pub(super) use annotations::is_graphql_name;
+use keywords::InsteadOf;
 use pointer::Pointer;
 use problems::Problems;
 
@@ -203,7 +204,7 @@ impl<'s> Parser<'s> {
         }
         if let Some(target) = json.member("$ref") {
             let at_target = at.member("$ref");
-            self.check_beside_ref(members, at, site);
+            self.check_beside_ref(members, at);
             if let Some(target) = self.target(target, &at_target) {
                 self.completions.push(Completion {
                     shape: id,
@@ -233,7 +234,7 @@ impl<'s> Parser<'s> {
                 || keywords::ANNOTATIONS.contains(&name)
                 || (site == Site::Document && keywords::OF_ROOT.contains(&name));
             if !is_known {
-                let instead = keywords::instead_of(name);
+                let instead = InsteadOf(name);
                 self.problems.add(
                     &at.member(name),
                     format_args!("a type cannot have this keyword: {instead}"),
@@ -242,18 +243,10 @@ impl<'s> Parser<'s> {
         }
     }
 
-    fn check_beside_ref(
-        &mut self,
-        members: &'s [(String, SchemaJson)],
-        at: &Pointer<'_>,
-        site: Site,
-    ) {
+    fn check_beside_ref(&mut self, members: &'s [(String, SchemaJson)], at: &Pointer<'_>) {
         for (name, _) in members {
             let name = &**name;
-            let may = name == "$ref"
-                || keywords::ANNOTATIONS.contains(&name)
-                || (site == Site::Document && keywords::OF_ROOT.contains(&name));
-            if !may && keywords::CONSTRAINTS.contains(&name) {
+            if name != "$ref" && keywords::CONSTRAINTS.contains(&name) {
                 self.problems.add(
                     &at.member(name),
                     "beside `$ref` there can be descriptions only: write it into the schema that `$ref` \

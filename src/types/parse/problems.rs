@@ -15,9 +15,13 @@ pub(super) struct Problems {
 }
 
 impl Problems {
-    /// Adds a problem at a place.
+    /// Adds a problem at a place. What is not listed is only counted: nothing is formatted.
     pub(super) fn add(&mut self, at: &Pointer<'_>, problem: impl fmt::Display) {
-        self.add_at(&at.to_text(), problem);
+        if self.listed.len() < TYPE_PROBLEMS_MAX {
+            self.add_at(&at.to_text(), problem);
+        } else {
+            self.more += 1;
+        }
     }
 
     /// Adds a problem at a place, as a JSON Pointer.

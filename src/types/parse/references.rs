@@ -27,21 +27,30 @@ pub(super) fn decode(token: &str) -> Option<String> {
     Some(name)
 }
 
+/// Where a chain of references ends.
+#[derive(Clone, Copy)]
+struct ChainEnd {
+    shape: ShapeId,
+    /// The number of references that lead there.
+    references: usize,
+}
+
+fn end_of(ends: &HashMap<ShapeId, Option<ChainEnd>>, completion: &Completion) -> Option<ChainEnd> {
+    ends.get(&completion.shape).copied().flatten()
+}
+
 impl Parser<'_> {
     /// Completes all shapes.
     pub(super) fn finish(mut self) -> Result<Vec<Shape>> {
         let completions = std::mem::take(&mut self.completions);
-        let targets: HashMap<ShapeId, ShapeId> = completions
-            .iter()
-            .map(|completion| (completion.shape, completion.target))
-            .collect();
+        let ends = self.ends_of_chains(&completions)?;
         let mut completed = Vec::with_capacity(completions.len());
         for completion in completions {
-            match self.end_of_chain(&targets, &completion)? {
-                Some(end) => completed.push((completion, end)),
+            match end_of(&ends, &completion) {
+                Some(end) => completed.push((completion, end.shape)),
                 None => self.problems.add_at(
                     &self.pointers[completion.shape.index()],
-                    "it refers to itself, and no schema says what the values are",
+                    "its references lead in a circle, and no schema says what the values are",
                 ),
             }
         }
@@ -55,43 +64,57 @@ impl Parser<'_> {
         shapes.ok_or_else(|| Error::internal("a shape of a type is not complete"))
     }
 
-    /// The shape that a chain of references ends at. None if it is a circle.
-    fn end_of_chain(
+    /// Where the chain of references from each shape ends. None if it is a circle, or leads into one.
+    fn ends_of_chains(
         &self,
-        targets: &HashMap<ShapeId, ShapeId>,
-        completion: &Completion,
-    ) -> Result<Option<ShapeId>> {
-        let mut end = completion.target;
-        for _ in 0..TYPE_REFERENCES_MAX {
-            self.steps.spend(1)?;
-            match targets.get(&end) {
-                Some(_) if end == completion.shape => return Ok(None),
-                Some(next) => end = *next,
-                None => return Ok(Some(end)),
+        completions: &[Completion],
+    ) -> Result<HashMap<ShapeId, Option<ChainEnd>>> {
+        let targets = completions.iter().map(|it| (it.shape, it.target));
+        let targets: HashMap<ShapeId, ShapeId> = targets.collect();
+        let mut ends = HashMap::with_capacity(completions.len());
+        for completion in completions {
+            let mut chain = Vec::new();
+            let mut at = completion.shape;
+            let end = loop {
+                if let Some(known) = ends.get(&at) {
+                    break *known;
+                }
+                let Some(next) = targets.get(&at) else {
+                    break Some(ChainEnd {
+                        shape: at,
+                        references: 0,
+                    });
+                };
+                self.steps.spend(1)?;
+                chain.push(at);
+                // If the chain comes back to here, it is a circle.
+                ends.insert(at, None);
+                at = *next;
+            };
+            for (more, shape) in (1..).zip(chain.into_iter().rev()) {
+                let end = end.map(|end| ChainEnd {
+                    references: end.references + more,
+                    ..end
+                });
+                ends.insert(shape, end);
+            }
+            if end_of(&ends, completion).is_some_and(|it| it.references > TYPE_REFERENCES_MAX) {
+                return Err(self.too_long(completion));
             }
         }
-        // A circle that a chain leads into is reported where it is.
-        let mut slow = end;
-        let mut fast = end;
-        while let (Some(one), Some(two)) = (
-            targets.get(&slow),
-            targets.get(&fast).and_then(|it| targets.get(it)),
-        ) {
-            self.steps.spend(1)?;
-            (slow, fast) = (*one, *two);
-            if slow == fast {
-                return Ok(None);
-            }
-        }
-        Err(Error::too_complex(
+        Ok(ends)
+    }
+
+    fn too_long(&self, chain: &Completion) -> Error {
+        Error::too_complex(
             Limit::new("typeReferences", TYPE_REFERENCES_MAX),
             format!(
                 "the schema of the collection {:?}: at {:?}: the `$ref` leads over more than \
                  {TYPE_REFERENCES_MAX} others, which is the limit",
                 self.collection,
-                self.pointers[completion.shape.index()]
+                self.pointers[chain.shape.index()]
             ),
-        ))
+        )
     }
 
     fn complete(&mut self, completion: Completion, end: ShapeId) {

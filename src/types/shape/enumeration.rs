@@ -6,9 +6,11 @@ use super::kinds::Kinds;
 use crate::document::leaf::{Kind, Leaf};
 use crate::document::number;
 
-/// The values of an `enum`, which are leaves.
+/// The values of an `enum` or a `const`, which are leaves.
 #[derive(Clone, Debug)]
 pub struct Enumeration {
+    /// `enum` or `const`
+    pub keyword: &'static str,
     values: Vec<Leaf<'static>>,
     /// The positions of the values in the order of [`order`].
     sorted: Vec<u32>,
@@ -16,22 +18,21 @@ pub struct Enumeration {
 
 impl Enumeration {
     /// An enumeration of these values, without those that are equal to an earlier one.
-    pub(in crate::types) fn new(mut values: Vec<Leaf<'static>>) -> Self {
-        let mut sorted: Vec<u32> = (0..).take(values.len()).collect();
-        let by_value = |a: &u32, b: &u32| order(&values[*a as usize], &values[*b as usize]);
-        sorted.sort_by(by_value);
-        let equal = |pair: &[u32]| by_value(&pair[0], &pair[1]).is_eq();
-        let repeated: Vec<u32> = sorted
-            .windows(2)
-            .filter(|it| equal(it))
-            .map(|it| it[1])
-            .collect();
-        if repeated.is_empty() {
-            return Self { values, sorted };
+    pub(in crate::types) fn new(keyword: &'static str, given: Vec<Leaf<'static>>) -> Self {
+        let mut values: Vec<Leaf<'static>> = Vec::with_capacity(given.len());
+        let mut sorted: Vec<u32> = Vec::with_capacity(given.len());
+        for value in given {
+            let by_value = |at: &u32| order(&values[*at as usize], &value);
+            if let Err(free) = sorted.binary_search_by(by_value) {
+                sorted.insert(free, u32::try_from(values.len()).unwrap_or(u32::MAX));
+                values.push(value);
+            }
         }
-        let mut at = 0..;
-        values.retain(|_| at.next().is_none_or(|at| !repeated.contains(&at)));
-        Self::new(values)
+        Self {
+            keyword,
+            values,
+            sorted,
+        }
     }
 
     /// The values, in the order of the schema.

@@ -53,7 +53,7 @@ pub(crate) fn not_listed(enumeration: &Enumeration, place: &[Segment], found: &s
         many if many <= LISTED_MAX => format!("one of {listed}"),
         many => format!("one of {many} values, such as {listed}"),
     };
-    Violation::new(place, "enum", expected, found)
+    Violation::new(place, enumeration.keyword, expected, found)
 }
 
 /// An object without a member that it must have.
