@@ -42,9 +42,12 @@ pub(super) fn levels_described(sketches: &Sketches, steps: &Steps<'_>) -> Result
         steps.spend(next.len() as u64)?;
         let inside = next.iter().flat_map(|id| sketches.inside(*id));
         next = inside.collect();
-        // The places of the next level are listed, and left open if they are not described.
-        if next.is_empty() || places + next.len() > PLACES_MAX {
+        if next.is_empty() {
             return Ok(level);
+        }
+        // A level that is described lists the places of the next one.
+        if places + next.len() > PLACES_MAX {
+            return Ok(level.saturating_sub(1));
         }
     }
     Ok(LEVELS_MAX)
