@@ -970,10 +970,10 @@ async fn what_a_caller_may_not_read_is_not_told() {
         let response = caller.ask(&query, NONE).await;
         assert_eq!(
             response.get("errors").is_none(),
-            allowed,
-            "{rules}: {response}"
+            is_allowed,
+            "{rules:?}: {response}"
         );
-        if !allowed {
+        if !is_allowed {
             assert_eq!(
                 response["errors"][0]["extensions"]["code"], "FORBIDDEN",
                 "{response}"
