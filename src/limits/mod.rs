@@ -3,7 +3,9 @@
 
 mod bounds;
 mod connections;
+mod leases;
 mod queries;
+mod stored_types;
 mod types;
 mod user_tokens;
 
@@ -11,7 +13,9 @@ use std::time::Duration;
 
 pub use bounds::Bounds;
 pub use connections::*;
+pub use leases::*;
 pub use queries::*;
+pub use stored_types::*;
 pub use types::*;
 pub use user_tokens::*;
 
@@ -501,14 +505,6 @@ pub const CHECK_DOCUMENTS_AT_ONCE: usize = 32;
 pub const CHECK_FINDINGS_MAX: usize = 1_000;
 /// Bytes of hashes of index values that a check holds to compare entries with documents.
 pub const CHECK_HASHES_BYTES_MAX: usize = 128 << 20;
-/// Time for which a server reserves the build of an index, renewed with each batch. Also the time
-/// limit of one batch.
-pub const INDEX_LEASE_TIME: Duration = Duration::from_secs(10);
-/// The latest expiry of such a lease: one lease time, and one more for clock skew. A lease that
-/// expires later is ignored.
-pub const INDEX_LEASE_EXPIRY_MAX: Duration = Duration::from_secs(2 * INDEX_LEASE_TIME.as_secs());
-/// Interval at which a server looks for an index to build.
-pub const INDEX_POLL_TIME: Duration = Duration::from_millis(250);
 
 /// Time for which a graceful shutdown waits for accepted requests.
 pub const STOP_TIME_MAX: Duration = Duration::from_secs(30);

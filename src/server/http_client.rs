@@ -12,6 +12,7 @@ use hyper::client::conn::http1;
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio::task::JoinSet;
 use tokio::time::timeout;
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
@@ -80,9 +81,10 @@ async fn exchange(
     let mut client = http1::Builder::new();
     client.max_buf_size(limits.head_bytes);
     let (mut sender, connection) = client.handshake(TokioIo::new(stream)).await?;
-    // The pending request receives any error of the connection. It ends in time even if the server
-    // does not close it.
-    tokio::spawn(timeout(limits.time, connection));
+    // The pending request receives any error of the connection, which ends with it even if the server
+    // does not close it. A time limit of its own could end first, and hide that the response was late.
+    let mut connections = JoinSet::new();
+    connections.spawn(connection);
     let response = sender.send_request(request.map(Full::new)).await?;
     let (parts, body) = response.into_parts();
     let body = Limited::new(body, limits.body_bytes).collect().await;

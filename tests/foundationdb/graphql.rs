@@ -114,6 +114,12 @@ mod taking;
 mod timeouts;
 #[path = "../graphql/totals.rs"]
 mod totals;
+#[path = "../graphql/types.rs"]
+mod types;
+#[path = "../graphql/types_checks.rs"]
+mod types_checks;
+#[path = "../graphql/types_model.rs"]
+mod types_model;
 #[path = "../graphql/unique_values.rs"]
 mod unique_values;
 #[path = "../graphql/unknown_commits.rs"]

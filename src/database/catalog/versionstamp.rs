@@ -1,13 +1,13 @@
 //! Versionstamps as ids of documents.
 //!
-//! [`append`](super::append) stores a document under the versionstamp of its commit, so documents of
+//! [`append`](crate::database::append) stores a document under the versionstamp of its commit, so documents of
 //! a collection are in commit order, and no two appends conflict. The stamp is known only to the
 //! commit. Until then, keys have [`pending`] in its place, and the engine replaces it.
 //!
 //! A document can also be stored under a given versionstamp, for example by an import. Documents
 //! that are appended later must follow it, so the versions of the store are advanced past it.
 
-use super::format::write_versionstamp_format;
+use crate::database::format::write_versionstamp_format;
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
 use crate::key::Version;
