@@ -1,5 +1,5 @@
 //! Reads over HTTP: subdocuments compared with a constant, large documents with small ones, whole
-//! documents with a scan of the engine, and many paths with many requests.
+//! documents with a scan of the engine, many paths with many requests, and access rules with none.
 //!
 //! Responses are not cached.
 
@@ -12,15 +12,19 @@ mod support;
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 use std::net::SocketAddr;
+use std::sync::Arc;
 use std::time::Instant;
 
 use axum::body::Bytes;
 use axum::routing::post;
 use phyllo::database::Database;
-use phyllo::key::Family;
+use phyllo::key::{Family, Leaves};
 use phyllo::store::Batches;
 use support::load::{Connection, graphql, post as post_request, rate};
-use support::{TURN, application, compare, database, document, serve_application, store_document};
+use support::{
+    TURN, application, application_under, compare, database, document, serve_application,
+    store_batch, store_document,
+};
 
 const CONNECTIONS: usize = 32;
 const SMALL: i64 = 40;
@@ -87,6 +91,38 @@ fn main() {
         || read(&hundred) * 100.0,
         || read(&one),
     );
+    let under = |rules: &str| {
+        let path = directory.path().join("rules.toml");
+        std::fs::write(&path, rules).expect("a file");
+        let application = application_under(database.clone(), &path);
+        runtime.block_on(serve_application(application))
+    };
+    let page = graphql(
+        "{ documents(first: 50) { nodes { key value(path: \"/a\") } } }",
+        "{}",
+    );
+    for (what, rules) in [
+        ("10 rules", ten_rules("")),
+        ("10 rules with `where`", ten_rules(WHERE)),
+    ] {
+        let limited = under(&rules);
+        for (read, request) in [
+            ("4 leaves of 40", &four_leaves(SMALL)),
+            ("a whole document of 10,000", &whole),
+            ("a page of 50", &page),
+        ] {
+            compare(
+                &format!("{read} under {what}, against no rules"),
+                if what == "10 rules" {
+                    "at least 0.97"
+                } else {
+                    "none"
+                },
+                || rate(limited, request, CONNECTIONS, TURN),
+                || rate(address, request, CONNECTIONS, TURN),
+            );
+        }
+    }
     let (slice, paths) = ten_elements();
     compare(
         "a slice of 10 elements of 1,000,000, against 10 paths",
@@ -94,6 +130,24 @@ fn main() {
         || read(&slice),
         || read(&paths),
     );
+}
+
+/// A condition that every document passes.
+const WHERE: &str = "where = { at = \"$.private\", exists = false }";
+
+/// Rules of which the last one allows what is read here, with more members.
+fn ten_rules(more: &str) -> String {
+    let rule = |number: usize| {
+        let path = if number < 9 {
+            format!("path = \"/other{number}\"")
+        } else {
+            String::new()
+        };
+        format!(
+            "[[allow]]\nwho = \"anyone\"\nactions = [\"read\", \"list\"]\ncollection = \"D\"\n{path}\n{more}\n"
+        )
+    };
+    (0..10).map(rule).collect()
 }
 
 /// Two requests for the same elements of an array: by a slice, and each by its path.
@@ -119,6 +173,8 @@ async fn filled(directory: &std::path::Path) -> Database {
         )
         .await;
     }
+    let small = Leaves::from_json("{\"a\": 1, \"b\": \"text\"}").expect("valid JSON");
+    store_batch(&database, 0, 50, Arc::new(small)).await;
     let numbers: Vec<String> = (0..LARGE).map(|number| number.to_string()).collect();
     store_document(&database, ARRAY, &format!("[{}]", numbers.join(","))).await;
     database

@@ -23,7 +23,7 @@ use phyllo::budget::Budget;
 use phyllo::database::{Database, DocumentKey, Existing, put};
 use phyllo::document::id::DocumentId;
 use phyllo::key::Leaves;
-use phyllo::server::{ServeOptions, router, router_with, serve_connections};
+use phyllo::server::{Access, AccessOptions, ServeOptions, router, router_with, serve_connections};
 use phyllo::store::{Decision, Embedded, EmbeddedOptions, Store};
 use tokio::net::TcpListener;
 
@@ -50,6 +50,19 @@ pub(crate) async fn database(directory: &Path) -> Database {
 /// The router of a server.
 pub(crate) fn application(database: Database) -> Router {
     router(database, &ServeOptions::on(PORT))
+}
+
+/// Like [`application`], with the access rules of a file.
+pub(crate) fn application_under(database: Database, rules: &Path) -> Router {
+    let access = AccessOptions {
+        rules: Some(rules.to_owned()),
+        ..AccessOptions::default()
+    };
+    let options = ServeOptions {
+        access: Access::new(access).expect("valid rules"),
+        ..ServeOptions::on(PORT)
+    };
+    router(database, &options)
 }
 
 /// Like [`application`], with additional routes behind the same middleware.

@@ -12,6 +12,8 @@ use crate::error::{Error, Limit, Result};
 pub struct Reservation {
     budget: Budget,
     share: Share,
+    /// Memory besides keys and values, which the limit does not concern.
+    besides: Share,
     bytes_max: usize,
     full: AtomicBool,
 }
@@ -20,6 +22,7 @@ impl Reservation {
     pub(super) fn new(budget: Budget, bytes_max: usize) -> Self {
         Self {
             share: budget.share(),
+            besides: budget.share(),
             budget,
             bytes_max,
             full: AtomicBool::new(false),
@@ -69,6 +72,16 @@ impl Reservation {
                 self.bytes_max
             ),
         ))
+    }
+
+    /// Changes the memory besides keys and values from `before` to `after` bytes. It is allocated
+    /// already, and counts towards the memory of all requests only.
+    pub fn hold_besides(&self, before: usize, after: usize) {
+        if after >= before {
+            self.besides.add(after - before);
+        } else {
+            self.besides.give(before - after);
+        }
     }
 }
 

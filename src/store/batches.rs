@@ -60,12 +60,13 @@ impl<R: Deref<Target: Read>> Batches<R> {
             resumed: self.resumed,
             ..RangeRead::new(begin, &self.end).at_most(self.pairs_max)
         };
-        let batch = self.read.range(range).await?;
-        let more = batch.more || batch.pairs.len() >= self.pairs_max;
-        if more {
-            // An engine may never wait for I/O, so this yields to the scheduler.
+        if self.resumed && self.read.is_remote() {
+            // The engine may never wait for I/O, so this yields to the scheduler. It yields before the
+            // read, so that the caller counts a batch as soon as it is in memory.
             pause().await;
         }
+        let batch = self.read.range(range).await?;
+        let more = batch.more || batch.pairs.len() >= self.pairs_max;
         let last = batch.pairs.last().filter(|_| more);
         self.begin = last.map(|(key, _)| key_after(key));
         self.resumed = true;

@@ -61,6 +61,13 @@ impl Pairs {
         self.bytes.len()
     }
 
+    /// Bytes of memory that is allocated beyond those of the keys and values: where the pairs begin, and
+    /// room for more.
+    pub fn spare_bytes(&self) -> usize {
+        let room = self.bytes.capacity() - self.bytes.len();
+        room + self.entries.capacity() * size_of::<PairOffsets>()
+    }
+
     /// Bytes of the keys and values of the pairs in `range`.
     pub fn bytes_of(&self, range: &Range<usize>) -> usize {
         match &self.entries[range.clone()] {

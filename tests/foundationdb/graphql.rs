@@ -138,6 +138,11 @@ fn sequences() -> u32 {
     30
 }
 
+/// How many stores a case may have at the same time. The cluster has one.
+fn stores_at_once() -> usize {
+    1
+}
+
 pub(crate) fn suite() -> Vec<Case> {
     [
         abandoned::suite(),

@@ -95,3 +95,8 @@ mod writing;
 fn sequences() -> u32 {
     skip::rounds(20, 200)
 }
+
+/// How many stores a case may have at the same time.
+fn stores_at_once() -> usize {
+    16
+}

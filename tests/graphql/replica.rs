@@ -12,7 +12,7 @@ use tokio::time::{Instant, timeout};
 use super::support::{Client, NONE, parse};
 
 /// The longest time that a change may take to arrive.
-const ARRIVAL_TIME_MAX: Duration = Duration::from_secs(20);
+pub(crate) const ARRIVAL_TIME_MAX: Duration = Duration::from_secs(20);
 
 /// Retention that no test exceeds.
 const RETENTION: Duration = Duration::from_secs(3600);
@@ -91,6 +91,15 @@ impl Responses {
         let response = next.expect("a response arrives").expect("a response");
         let json = std::str::from_utf8(&response.json).expect("UTF-8");
         (parse(json), response.cursor)
+    }
+
+    /// The next response, parsed and as text, if it arrives within a time. None in it if the stream has ended.
+    pub(crate) async fn within(&mut self, time: Duration) -> Option<Option<(Value, String)>> {
+        let next = timeout(time, self.0.next()).await.ok()?;
+        Some(next.map(|response| {
+            let text = String::from_utf8(response.json.to_vec()).expect("UTF-8");
+            (parse(&text), text)
+        }))
     }
 
     /// Asserts that nothing arrives for some time.

@@ -16,13 +16,13 @@ use serde_json::json;
 use crate::support::{JSON, Server};
 
 /// A collector on a free port.
-struct Collector {
-    endpoint: String,
+pub(crate) struct Collector {
+    pub(crate) endpoint: String,
     received: Receiver<Vec<u8>>,
 }
 
 impl Collector {
-    fn start() -> Self {
+    pub(crate) fn start() -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
         let (send, received) = channel();
@@ -56,7 +56,7 @@ impl Collector {
     }
 
     /// Stops the server and returns all spans that it has sent, and their bytes.
-    fn all_of(self, server: Server) -> (Vec<Span>, Vec<u8>) {
+    pub(crate) fn all_of(self, server: Server) -> (Vec<Span>, Vec<u8>) {
         server.signal("TERM");
         server.stopped();
         let (mut spans, mut bytes) = (Vec::new(), Vec::new());

@@ -37,6 +37,14 @@ impl Interest {
         }
     }
 
+    /// Interest in the same documents as a whole.
+    pub(crate) fn in_whole_documents(self) -> Self {
+        Self {
+            places: vec![Place::default()],
+            ..self
+        }
+    }
+
     /// Whether a change is wanted.
     pub fn includes(&self, change: &LoggedChange) -> bool {
         if change.collection != self.collection {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use foundationdb_tuple::unpack;
+use futures::future::BoxFuture;
 
 use super::bounds::GrowthBound;
 use super::change_log::ChangeLogCheck;
@@ -120,8 +121,11 @@ impl Check {
     ///
     /// # Errors
     /// As [`Store::snapshot`].
-    pub async fn of_store(store: Arc<dyn Store>, collection: Option<&str>) -> Result<Self> {
-        Ok(Self::within(CheckSnapshots::of(store).await?, collection))
+    pub fn of_store(
+        store: Arc<dyn Store>,
+        collection: Option<&str>,
+    ) -> BoxFuture<'_, Result<Self>> {
+        Box::pin(async move { Ok(Self::within(CheckSnapshots::of(store).await?, collection)) })
     }
 
     fn within(snapshots: CheckSnapshots, collection: Option<&str>) -> Self {
@@ -167,7 +171,11 @@ impl Check {
     ///
     /// # Errors
     /// Errors of the store.
-    pub async fn next(&mut self) -> Result<Option<Finding>> {
+    pub fn next(&mut self) -> BoxFuture<'_, Result<Option<Finding>>> {
+        Box::pin(self.next_finding())
+    }
+
+    async fn next_finding(&mut self) -> Result<Option<Finding>> {
         loop {
             // The findings about a document that is read again are dropped.
             let held = self.document.is_some() && self.report.found.len() < CHECK_FINDINGS_MAX;

@@ -119,7 +119,11 @@ impl Builder {
     }
 
     /// Builds pending indexes, now and in the future. Never returns.
-    pub async fn run(mut self) {
+    pub fn run(mut self) -> BoxFuture<'static, ()> {
+        Box::pin(async move { self.build_always().await })
+    }
+
+    async fn build_always(&mut self) {
         loop {
             match self.step().await {
                 Ok(BuildStep::Nothing) => sleep(INDEX_POLL_TIME).await,
@@ -156,7 +160,11 @@ impl Builder {
     ///
     /// # Errors
     /// Errors of the store. The same step may succeed when it is repeated.
-    pub async fn step(&mut self) -> Result<BuildStep> {
+    pub fn step(&mut self) -> BoxFuture<'_, Result<BuildStep>> {
+        Box::pin(self.next_batch())
+    }
+
+    async fn next_batch(&mut self) -> Result<BuildStep> {
         let Some(task) = self.next_task().await? else {
             return Ok(BuildStep::Nothing);
         };

@@ -7,7 +7,7 @@ pub(crate) mod unique_values;
 use std::sync::Arc;
 use std::time::Duration;
 
-use futures::future::{BoxFuture, join3};
+use futures::future::{BoxFuture, join};
 use tokio::time::{Instant, sleep};
 
 use self::unfinished_write::check_finished;
@@ -44,8 +44,8 @@ impl Database {
     ///
     /// # Errors
     /// `UNAVAILABLE`: the store is not available, or a newer program raised its format.
-    pub async fn open(store: Arc<dyn Store>, deadline: Instant) -> Result<Self> {
-        Self::open_or_create(store, Duration::ZERO, deadline).await
+    pub fn open(store: Arc<dyn Store>, deadline: Instant) -> BoxFuture<'static, Result<Self>> {
+        Self::open_or_create(store, Duration::ZERO, deadline)
     }
 
     /// Opens the database in a store. If the store is empty and not open for reading only, creates a database whose change log
@@ -54,11 +54,15 @@ impl Database {
     ///
     /// # Errors
     /// As [`Database::open`].
-    pub async fn open_or_create(
+    pub fn open_or_create(
         store: Arc<dyn Store>,
         retention: Duration,
         deadline: Instant,
-    ) -> Result<Self> {
+    ) -> BoxFuture<'static, Result<Self>> {
+        Box::pin(Self::opened(store, retention, deadline))
+    }
+
+    async fn opened(store: Arc<dyn Store>, retention: Duration, deadline: Instant) -> Result<Self> {
         let mut database = Self {
             changes: ChangeFeed::new(store.clone()),
             store,
@@ -191,7 +195,15 @@ impl Database {
     ///
     /// # Errors
     /// As [`Database::transact`].
-    pub async fn set_change_retention(&self, deadline: Instant, retention: Duration) -> Result<()> {
+    pub fn set_change_retention(
+        &self,
+        deadline: Instant,
+        retention: Duration,
+    ) -> BoxFuture<'_, Result<()>> {
+        Box::pin(self.change_retention(deadline, retention))
+    }
+
+    async fn change_retention(&self, deadline: Instant, retention: Duration) -> Result<()> {
         let stored = self.change_settings().await?;
         if stored.is_some_and(|stored| stored.retention.as_secs() == retention.as_secs()) {
             // A store on a full disk cannot begin a transaction.
@@ -249,7 +261,11 @@ impl Database {
     ///
     /// # Errors
     /// As [`Database::transact`].
-    pub async fn expire_changes(&self, size: &mut LogSize) -> Result<()> {
+    pub fn expire_changes<'a>(&'a self, size: &'a mut LogSize) -> BoxFuture<'a, Result<()>> {
+        Box::pin(self.expire(size))
+    }
+
+    async fn expire(&self, size: &mut LogSize) -> Result<()> {
         while self.format.may_log_changes() {
             let deadline = Instant::now() + CHANGES_EXPIRY_TIME;
             let write = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
@@ -330,15 +346,8 @@ impl Database {
             let (format, store) = (self.format.clone(), self.store.clone());
             Box::pin(async move {
                 // Reads the format before the body can write it.
-                let stored = format.check_stored(&*transaction);
-                let settings = async {
-                    if logs_changes {
-                        ChangeSettings::read(&*transaction).await
-                    } else {
-                        Ok(None)
-                    }
-                };
-                let (stored, settings, outcome) = join3(stored, settings, outcome).await;
+                let begun = begin(&format, &transaction, logs_changes);
+                let ((stored, settings), outcome) = join(begun, outcome).await;
                 // A body that does not commit needs no stored format, but the format must not be
                 // unknown.
                 format.check()?;
@@ -348,19 +357,56 @@ impl Database {
                         let message = "the change log was switched on";
                         return Err(Error::new(ErrorKind::Conflict, message));
                     }
-                    check_finished(&*transaction)?;
-                    if let Some(violation) = unique_violation(&*transaction).await? {
-                        return Err(violation.error);
-                    }
-                    let changes = ChangeRecorder::finish(&*transaction);
-                    let is_on = settings?.is_some_and(|settings| settings.is_on());
-                    if let Some(changes) = changes.filter(|_| is_on) {
-                        write_entry(&*store, &*transaction, changes).await?;
-                    }
+                    finish(&store, &transaction, settings).await?;
                 }
                 outcome
             })
         };
         transact(&*self.store, deadline, checked).await
     }
+}
+
+/// What a transaction reads before its body can write: whether the format is known, and the settings
+/// of the change log if it is on.
+type Begun = (Result<bool>, Result<Option<ChangeSettings>>);
+
+/// Begins a transaction. The future is boxed, like that of [`finish`], so that it is compiled once
+/// and not for each body.
+fn begin(
+    format: &LastFormat,
+    transaction: &Arc<dyn Transaction>,
+    logs_changes: bool,
+) -> BoxFuture<'static, Begun> {
+    let (format, transaction) = (format.clone(), transaction.clone());
+    Box::pin(async move {
+        let settings = async {
+            if logs_changes {
+                ChangeSettings::read(&*transaction).await
+            } else {
+                Ok(None)
+            }
+        };
+        join(format.check_stored(&*transaction), settings).await
+    })
+}
+
+/// Finishes what the body of a transaction wrote: checks it, and writes the entry of the change log.
+fn finish(
+    store: &Arc<dyn Store>,
+    transaction: &Arc<dyn Transaction>,
+    settings: Result<Option<ChangeSettings>>,
+) -> BoxFuture<'static, Result<()>> {
+    let (store, transaction) = (store.clone(), transaction.clone());
+    Box::pin(async move {
+        check_finished(&*transaction)?;
+        if let Some(violation) = unique_violation(&*transaction).await? {
+            return Err(violation.error);
+        }
+        let changes = ChangeRecorder::finish(&*transaction);
+        let is_on = settings?.is_some_and(|settings| settings.is_on());
+        if let Some(changes) = changes.filter(|_| is_on) {
+            write_entry(&*store, &*transaction, changes).await?;
+        }
+        Ok(())
+    })
 }

@@ -42,9 +42,16 @@ impl Fetched {
         let ranges = budget.portion(steps, || bounds.ranges(reads, further));
         let ranges = ranges.await;
         let MultiRange { mut pairs, batches } = read.ranges(&ranges).await;
+        // The pairs count from now on, also while the work on them waits for its turn.
+        memory.hold_besides(0, pairs.spare_bytes());
+        let unsorted = budget.share();
+        unsorted.add(pairs.bytes());
         // The first pairs of unfinished ranges are copied.
         let steps = steps + pairs.bytes() as u64 / COPIED_BYTES_PER_STEP;
-        let taken = || taken(batches, ranges, &mut pairs, memory);
+        let taken = || {
+            drop(unsorted);
+            taken(batches, ranges, &mut pairs, memory)
+        };
         let (mut reads, unfinished) = budget.portion(steps, taken).await;
         let rests = unfinished
             .into_iter()
@@ -191,7 +198,9 @@ fn taken<'r>(
         let first = if first.len() == pairs.len() {
             std::mem::take(pairs)
         } else {
-            pairs.part(first)
+            let first = pairs.part(first);
+            memory.hold_besides(0, first.bytes() + first.spare_bytes());
+            first
         };
         (number, range, first)
     });
@@ -224,7 +233,9 @@ async fn read_rest(
         .collect();
     let mut parts = futures::stream::iter(parts).buffered(PARALLEL_READS_MAX);
     while let Some(part) = parts.next().await {
+        let before = pairs.spare_bytes();
         pairs.append(&part?);
+        memory.hold_besides(before, pairs.spare_bytes());
     }
     Ok(pairs)
 }
@@ -240,7 +251,9 @@ async fn read_on(
     let mut batches = Batches::new(read, begin, end).resumed();
     while let Some(batch) = batches.next().await? {
         memory.hold(batch.bytes())?;
+        let before = pairs.spare_bytes();
         pairs.append(&batch);
+        memory.hold_besides(before, pairs.spare_bytes());
     }
     Ok(pairs)
 }

@@ -24,7 +24,7 @@ impl RulesInForce {
         Self(watch::channel(Arc::new(rules)).1)
     }
 
-    /// The same rules, to wait until they are replaced from now on.
+    /// The same rules, to notice when they are replaced from now on.
     pub(crate) fn followed(&self) -> Self {
         let mut followed = self.clone();
         followed.0.mark_unchanged();
@@ -41,6 +41,11 @@ impl RulesInForce {
     fn current(&self) -> Arc<Rules> {
         self.0.borrow().clone()
     }
+}
+
+/// Whether the rules were replaced since they were [followed](RulesInForce::followed).
+pub(crate) fn are_replaced(rules: Option<&RulesInForce>) -> bool {
+    rules.is_some_and(|rules| rules.0.borrow().has_changed())
 }
 
 /// Waits until the rules are replaced. Without rules, forever.

@@ -250,6 +250,12 @@ impl GraphQl {
         };
         match target {
             SubscriptionTarget::Live(interest, pause) => {
+                let interest = if operation.rights.rules_in_force().is_some() {
+                    // A condition can test any part of the document.
+                    interest.in_whole_documents()
+                } else {
+                    interest
+                };
                 let follow = self.0.database.changes().follow(interest, FollowFrom::Now);
                 let idle = IdleOperation::new(operation);
                 let execute = move || -> BoxFuture<'static, EventResponse> {
@@ -261,16 +267,17 @@ impl GraphQl {
                     .await
             }
             SubscriptionTarget::Changes(interest, after) => {
-                cut_to(&operation.rights, &interest)?;
-                let changes = self.0.database.changes();
-                let from = after.map_or(FollowFrom::Now, FollowFrom::Cursor);
-                let follower = changes.follow(interest.clone(), from).await?;
                 let idle = Arc::new(IdleOperation::new(operation));
                 let interest = Arc::new(interest);
                 let check = {
                     let (inner, idle, interest) = (inner.clone(), idle.clone(), interest.clone());
                     move || cut_to(&inner.renewed(&idle).rights, &interest).map(|_| ())
                 };
+                // By the rules of now, because those that replace them from now on are noticed.
+                check()?;
+                let changes = self.0.database.changes();
+                let from = after.map_or(FollowFrom::Now, FollowFrom::Cursor);
+                let follower = changes.follow((*interest).clone(), from).await?;
                 let respond = move |change| -> BoxFuture<'static, EventResponse> {
                     let (inner, operation) = (inner.clone(), inner.renewed(&idle));
                     let interest = interest.clone();

@@ -102,10 +102,16 @@ async fn whole(
             continue;
         }
         all.extend_from_slice(&std::mem::take(&mut first));
-        if all.len() >= BODY_RESERVED_FROM_BYTES && all.capacity() - all.len() < data.len() {
-            // If the allocation fails, appending may still succeed, because it needs less memory.
+        if all.capacity() - all.len() < data.len() {
             let rest = length.unwrap_or_default().saturating_sub(all.len());
-            let _reserved = all.try_reserve_exact(rest);
+            let more = if all.len() >= BODY_RESERVED_FROM_BYTES && rest >= data.len() {
+                rest
+            } else {
+                // Not doubled, so that it takes little more memory than its bytes, which count.
+                data.len().max(all.len() / 4)
+            };
+            // If the allocation fails, appending may still succeed, because it needs less memory.
+            let _reserved = all.try_reserve_exact(more);
         }
         all.extend_from_slice(&data);
     }

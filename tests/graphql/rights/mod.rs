@@ -5,9 +5,8 @@ mod conditions;
 mod counts;
 mod every_field;
 mod mutations;
-mod oracle;
 mod queries;
-mod requests;
+mod rounds;
 mod subscriptions;
 
 use std::sync::Arc;
@@ -18,7 +17,16 @@ use serde_json::{Map, Value, json};
 
 use super::support::{Client, Counts, NONE, client};
 
-cases!(modules [canary, conditions, counts, every_field, mutations, queries, subscriptions]);
+cases!(modules [
+    canary,
+    conditions,
+    counts,
+    every_field,
+    mutations,
+    queries,
+    rounds,
+    subscriptions,
+]);
 
 /// A user with these claims.
 fn user(claims: Value) -> Principal {

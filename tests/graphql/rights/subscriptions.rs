@@ -13,7 +13,9 @@ cases!(
     async [
         a_live_query_needs_the_right_to_read,
         a_live_query_ends_when_its_right_is_removed,
+        a_live_query_opened_after_a_reload_has_nothing_of_the_replaced_rules,
         a_live_document_is_gone_when_its_condition_fails,
+        a_live_part_is_gone_when_a_condition_elsewhere_in_its_document_fails,
         callers_do_not_share_live_queries,
         a_live_page_has_only_documents_that_pass,
         changes_need_a_rule_without_a_condition,
@@ -100,6 +102,31 @@ async fn a_live_query_ends_when_its_right_is_removed() {
     live.assert_ended().await;
 }
 
+async fn a_live_query_opened_after_a_reload_has_nothing_of_the_replaced_rules() {
+    let all = logging().await;
+    let (sender, rules) = replaceable(&for_anyone(OPEN));
+    let limited = all.limited(rules, user(json!({})));
+    let drafts = format!("{OPEN}\nwhere = {{ at = \"$.status\", eq = \"draft\" }}");
+    let [visible, hidden] = [json!({"value": "x"}), Value::Null];
+    let mut open = vec![limited.subscribe(LIVE).await];
+    assert_eq!(open[0].next().await["data"]["document"], visible);
+    for (rules, document) in [(&*drafts, hidden), (OPEN, visible)] {
+        sender.send_replace(parsed(&for_anyone(rules)));
+        // It shares the query, which has not been executed again.
+        open.push(limited.subscribe(LIVE).await);
+        for live in open.iter_mut().rev() {
+            let expected = json!({"data": {"document": document}});
+            assert_eq!(live.next().await, expected, "under {rules}");
+        }
+    }
+    sender.send_replace(parsed(""));
+    open.push(limited.subscribe(LIVE).await);
+    for mut live in open.into_iter().rev() {
+        assert!(forbidden(&live.next().await));
+        live.assert_ended().await;
+    }
+}
+
 async fn a_live_document_is_gone_when_its_condition_fails() {
     let all = logging().await;
     let published = "actions = [\"read\"]\ncollection = \"notes\"\nwhere = { at = \"$.status\", eq = \"published\" }";
@@ -123,6 +150,23 @@ async fn a_live_document_is_gone_when_its_condition_fails() {
         live.next().await["data"]["document"]["text"],
         json!("canary")
     );
+}
+
+async fn a_live_part_is_gone_when_a_condition_elsewhere_in_its_document_fails() {
+    let all = logging().await;
+    let published = "where = { at = \"$.status\", eq = \"published\" }";
+    let limited = all.limited(anyone(&[&format!("{OPEN}\n{published}")]), user(json!({})));
+    let mut live = limited.subscribe(LIVE).await;
+    let [visible, hidden] = [json!({"value": "x"}), Value::Null];
+    assert_eq!(live.next().await["data"]["document"], visible);
+    for (status, document) in [("draft", hidden), ("published", visible)] {
+        all.mutate(&format!(
+            r#"replaceDocument(collection: "notes", id: "a", path: "/status", document: "{status}") {{ key }}"#
+        ))
+        .await;
+        let expected = json!({"data": {"document": document}});
+        assert_eq!(live.next().await, expected, "{status}");
+    }
 }
 
 async fn callers_do_not_share_live_queries() {

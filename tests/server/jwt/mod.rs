@@ -6,6 +6,7 @@ mod keys;
 mod provider;
 mod refusals;
 mod start;
+mod telemetry;
 mod transports;
 
 use std::fs::{self, Permissions};

@@ -19,7 +19,7 @@ use super::live_response::LiveResponse;
 use crate::budget::{Pool, Sliced};
 use crate::database::ChangeFollower;
 use crate::error::{Error, Result};
-use crate::graphql::context::rules_in_force::{RulesInForce, replaced};
+use crate::graphql::context::rules_in_force::{RulesInForce, are_replaced, replaced};
 use crate::graphql::execute::streaming::{EventResponse, ResponseStream};
 use crate::limits::{LIVE_EXECUTIONS_AT_ONCE, LIVE_FAST_TIME_MAX, LIVE_TIME_SHARE};
 
@@ -151,6 +151,7 @@ struct Running<F> {
     /// Whether the last execution took long.
     is_slow: bool,
     follower: ChangeFollower,
+    /// Followed since the last execution began.
     rules: Option<RulesInForce>,
     execute: F,
     refuse: fn(&Error) -> Vec<u8>,
@@ -206,15 +207,18 @@ impl<F: Fn() -> BoxFuture<'static, EventResponse>> Running<F> {
         let executing = &self.queries.executing[usize::from(self.is_slow)];
         let executing = executing.acquire().await;
         let begun = Instant::now();
+        self.rules = self.rules.as_ref().map(RulesInForce::followed);
         let EventResponse { json, is_last } = (self.execute)().await;
         drop(executing);
-        if is_last {
-            self.end_with(json).await;
+        if is_last && self.ends_under_its_rules() {
+            self.response.end(json).await;
             return Ok(None);
         }
         let took = begun.elapsed();
         self.is_slow = took > LIVE_FAST_TIME_MAX;
-        self.response.publish(json, &self.queries.pool).await?;
+        let rules = self.rules.clone();
+        let published = self.response.publish(json, rules, &self.queries.pool);
+        published.await?;
         Ok(Some(begun + self.pause.max(took * LIVE_TIME_SHARE)))
     }
 
@@ -249,15 +253,21 @@ impl<F: Fn() -> BoxFuture<'static, EventResponse>> Running<F> {
         ends
     }
 
-    /// Ends the query with an error.
-    async fn end(&self, error: &Error) {
-        self.end_with((self.refuse)(error)).await;
+    /// Removes the query, unless the rules were replaced since the execution began: whoever joined since then
+    /// waits for another one. Returns whether it was removed.
+    fn ends_under_its_rules(&self) -> bool {
+        let mut queries = self.queries.queries();
+        let ends = !are_replaced(self.rules.as_ref());
+        if ends {
+            queries.remove(&self.key);
+        }
+        ends
     }
 
-    /// Ends the query with a response.
-    async fn end_with(&self, json: Vec<u8>) {
+    /// Ends the query with an error.
+    async fn end(&self, error: &Error) {
         self.queries.queries().remove(&self.key);
-        self.response.end(json).await;
+        self.response.end((self.refuse)(error)).await;
     }
 }
 
@@ -270,5 +280,60 @@ impl<F> Drop for Running<F> {
         if own.is_some_and(|own| std::ptr::eq(own.as_ptr(), Arc::as_ptr(&self.response))) {
             queries.remove(&self.key);
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+    use std::sync::atomic::Ordering::Relaxed;
+
+    use async_graphql::parser::parse_query;
+    use futures::StreamExt as _;
+    use tokio::sync::watch;
+
+    use super::*;
+    use crate::database::{Database, FollowFrom, Interest};
+    use crate::rights::Rules;
+    use crate::store::Embedded;
+
+    #[tokio::test]
+    async fn a_refusal_by_replaced_rules_does_not_end_a_live_query() {
+        let rules = || Arc::new(Rules::parse("").expect("rules"));
+        let (replaced, in_force) = watch::channel(rules());
+        let executions = Arc::<AtomicUsize>::default();
+        // The rules are replaced during the first execution, which they refuse.
+        let execute = {
+            let executions = executions.clone();
+            move || -> BoxFuture<'static, EventResponse> {
+                let number = executions.fetch_add(1, Relaxed);
+                if number == 0 {
+                    replaced.send_replace(rules());
+                }
+                let json = number.to_string().into_bytes();
+                let is_last = number != 1;
+                Box::pin(std::future::ready(EventResponse { json, is_last }))
+            }
+        };
+        let store = Arc::new(Embedded::in_memory().expect("a store"));
+        let hour = Duration::from_secs(3600);
+        let database = Database::open_or_create(store, hour, Instant::now() + hour);
+        let database = database.await.expect("a database");
+        let interest = Interest::in_collection("D".to_owned());
+        let follow = database.changes().follow(interest, FollowFrom::Now);
+        let key = LiveKey {
+            document: Arc::new(parse_query("{ a }").expect("a query")),
+            operation: None,
+            variables: Box::default(),
+            caller: None,
+        };
+        let live = Arc::new(LiveQueries::new(Pool::new(usize::MAX)));
+        let rules = Some(RulesInForce::new(in_force));
+        let refuse = |_: &Error| Vec::new();
+        let responses = live.subscribe(key, Duration::ZERO, follow, rules, execute, refuse);
+        let mut responses = responses.await.expect("a live query");
+        let first = responses.next().await.expect("a response");
+        assert_eq!(&first.json[..], b"1");
+        assert_eq!(executions.load(Relaxed), 2);
     }
 }

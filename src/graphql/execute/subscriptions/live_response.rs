@@ -3,6 +3,9 @@
 //! A large response counts towards the memory of all requests until all subscribers have it and have
 //! sent it. Then only its digest is kept, to compare the next one. A subscriber that joins later
 //! makes the query execute again.
+//!
+//! A response belongs to the access rules under which it was computed. Once they are replaced, no subscriber
+//! gets it any more: those that do not have it wait for the next execution.
 
 use std::hash::{BuildHasher as _, RandomState};
 use std::pin::Pin;
@@ -15,6 +18,7 @@ use tokio::sync::Notify;
 
 use crate::budget::{Pool, Share, turn};
 use crate::error::Result;
+use crate::graphql::context::rules_in_force::{RulesInForce, are_replaced};
 use crate::graphql::execute::streaming::StreamedResponse;
 use crate::limits::{HELD_SMALL_BYTES, LIVE_KEPT_BYTES_MAX};
 
@@ -32,6 +36,9 @@ pub(super) struct LiveResponse {
 #[derive(Default)]
 struct ResponseState {
     newest: Newest,
+    /// The access rules that it belongs to. None if there are none, and for the last response, which nobody
+    /// can join any more.
+    rules: Option<RulesInForce>,
     /// The digest of the newest response.
     digest: u64,
     /// The number of different responses so far.
@@ -105,17 +112,27 @@ fn digest(json: &[u8]) -> u64 {
 }
 
 impl LiveResponse {
-    /// Publishes the response of an execution. Those who have the same response do not get it again.
-    /// Only one task publishes.
+    /// Publishes the response of an execution, unless its `rules`, followed since it began, were replaced.
+    /// Those who have the same response do not get it again. Only one task publishes.
     ///
     /// # Errors
     /// `UNAVAILABLE`: there is no memory for it.
-    pub(super) async fn publish(&self, json: Vec<u8>, pool: &Pool) -> Result<()> {
+    pub(super) async fn publish(
+        &self,
+        json: Vec<u8>,
+        rules: Option<RulesInForce>,
+        pool: &Pool,
+    ) -> Result<()> {
+        if are_replaced(rules.as_ref()) {
+            return Ok(());
+        }
         let digest = digest(&json);
         let (is_same, replaced) = {
             let mut state = self.state();
+            let can_be_taken = state.can_be_taken();
+            state.rules = rules;
             let is_same = state.number > 0 && state.digest == digest;
-            if is_same && (state.behind == 0 || matches!(state.newest, Newest::Response(_))) {
+            if is_same && (state.behind == 0 || can_be_taken) {
                 return Ok(());
             }
             (is_same, std::mem::take(&mut state.newest))
@@ -146,6 +163,7 @@ impl LiveResponse {
         let replaced = {
             let mut state = self.state();
             state.is_last = true;
+            state.rules = None;
             state.replace(json)
         };
         drop(replaced);
@@ -235,6 +253,11 @@ impl LiveResponse {
 }
 
 impl ResponseState {
+    /// Whether there is a response, and its rules were not replaced.
+    fn can_be_taken(&self) -> bool {
+        matches!(self.newest, Newest::Response(_)) && !are_replaced(self.rules.as_ref())
+    }
+
     /// The replaced response, which the caller drops without the lock.
     fn replace(&mut self, json: Bytes) -> Newest {
         self.number += 1;
@@ -286,9 +309,10 @@ impl Stream for LiveResponses {
         let Some(at) = state.position(self.id) else {
             return Poll::Ready(None);
         };
+        let can_be_taken = state.can_be_taken();
         let own = &mut state.subscribers[at];
         match &state.newest {
-            Newest::Response(json) if own.taken != state.number => {
+            Newest::Response(json) if can_be_taken && own.taken != state.number => {
                 own.taken = state.number;
                 let json = json.clone();
                 state.behind -= 1;
@@ -335,9 +359,12 @@ mod tests {
 
     use futures::{FutureExt as _, StreamExt as _};
 
+    use tokio::sync::watch;
+
     use super::*;
     use crate::error::ErrorKind;
     use crate::error::Resource::Memory;
+    use crate::rights::Rules;
 
     type Responses = Pin<Box<dyn Stream<Item = StreamedResponse>>>;
 
@@ -368,7 +395,7 @@ mod tests {
         assert_eq!(next(&mut fast), None);
         for (json, is_new) in [(&b"1"[..], true), (b"2", true), (b"2", false)] {
             response
-                .publish(json.to_vec(), &pool)
+                .publish(json.to_vec(), None, &pool)
                 .await
                 .expect("memory");
             let expected = is_new.then(|| Bytes::from_static(json));
@@ -395,7 +422,10 @@ mod tests {
     async fn a_large_response_is_held_until_all_subscribers_have_sent_it() {
         let (pool, response) = (Pool::new(10 * LARGE), Arc::default());
         let mut both = [subscribe(&response), subscribe(&response)];
-        response.publish(large(b'a'), &pool).await.expect("memory");
+        response
+            .publish(large(b'a'), None, &pool)
+            .await
+            .expect("memory");
         assert_eq!(pool.held(), LARGE);
         let sent = both
             .each_mut()
@@ -404,18 +434,27 @@ mod tests {
         drop(sent);
         assert_eq!(pool.held(), 0);
         // The same response is not sent again, but to those who join.
-        response.publish(large(b'a'), &pool).await.expect("memory");
+        response
+            .publish(large(b'a'), None, &pool)
+            .await
+            .expect("memory");
         assert_eq!((pool.held(), next(&mut both[0])), (0, None));
         let mut late = subscribe(&response);
         assert_eq!(next(&mut late), None);
         assert!(response.is_missed());
-        response.publish(large(b'a'), &pool).await.expect("memory");
+        response
+            .publish(large(b'a'), None, &pool)
+            .await
+            .expect("memory");
         assert!(!response.is_missed());
         assert_eq!((pool.held(), next(&mut both[0])), (LARGE, None));
         assert_eq!(next(&mut late), Some(large(b'a').into()));
         assert_eq!(pool.held(), 0);
         // Those who leave do not need it.
-        response.publish(large(b'b'), &pool).await.expect("memory");
+        response
+            .publish(large(b'b'), None, &pool)
+            .await
+            .expect("memory");
         drop((both, late));
         assert_eq!(pool.held(), 0);
     }
@@ -424,17 +463,23 @@ mod tests {
     async fn a_response_without_memory_replaces_the_last_one_and_fails() {
         let (pool, response) = (Pool::new(LARGE), Arc::default());
         let mut responses = subscribe(&response);
-        response.publish(large(b'a'), &pool).await.expect("memory");
+        response
+            .publish(large(b'a'), None, &pool)
+            .await
+            .expect("memory");
         // It was not taken, so it makes room for the next one.
-        response.publish(large(b'b'), &pool).await.expect("memory");
+        response
+            .publish(large(b'b'), None, &pool)
+            .await
+            .expect("memory");
         let sending = next(&mut responses);
         let small = vec![b'c'; HELD_SMALL_BYTES];
         response
-            .publish(small, &pool)
+            .publish(small, None, &pool)
             .await
             .expect("small ones need no room");
         let error = response
-            .publish(large(b'd'), &pool)
+            .publish(large(b'd'), None, &pool)
             .await
             .expect_err("no room");
         assert_eq!(error.kind(), ErrorKind::Exhausted(Memory));
@@ -442,6 +487,46 @@ mod tests {
         assert_eq!((pool.held(), next(&mut responses)), (0, None));
         response.close();
         assert!(ends(&mut responses));
+    }
+
+    #[tokio::test]
+    async fn a_response_under_replaced_rules_is_not_given() {
+        let rules = || Arc::new(Rules::parse("").expect("rules"));
+        let (replaced, receiver) = watch::channel(rules());
+        let in_force = RulesInForce::new(receiver);
+        let followed = || Some(in_force.followed());
+        let (pool, response) = (Pool::new(LARGE), Arc::default());
+        let (mut first, mut waiting) = (subscribe(&response), subscribe(&response));
+        let publish = async |json: &[u8], rules| {
+            let published = response.publish(json.to_vec(), rules, &pool);
+            published.await.expect("memory");
+        };
+        publish(b"1", followed()).await;
+        assert_eq!(next(&mut first).as_deref(), Some(&b"1"[..]));
+        let before = followed();
+        replaced.send_replace(rules());
+        let mut late = subscribe(&response);
+        for responses in [&mut waiting, &mut late] {
+            assert_eq!(next(responses), None);
+        }
+        // The execution began before.
+        publish(b"2", before).await;
+        for responses in [&mut first, &mut waiting, &mut late] {
+            assert_eq!(next(responses), None);
+        }
+        // The new rules give the same response.
+        publish(b"1", followed()).await;
+        assert_eq!(next(&mut first), None);
+        for responses in [&mut waiting, &mut late] {
+            assert_eq!(next(responses).as_deref(), Some(&b"1"[..]));
+        }
+        // The last response has no successor.
+        response.end(b"end".to_vec()).await;
+        replaced.send_replace(rules());
+        for responses in [&mut first, &mut waiting, &mut late] {
+            assert_eq!(next(responses).as_deref(), Some(&b"end"[..]));
+            assert!(ends(responses));
+        }
     }
 
     /// Counts how often it is woken.
@@ -477,7 +562,7 @@ mod tests {
         }
         assert_eq!(pieces, [0; 4], "nothing is new");
         response
-            .publish(b"1".to_vec(), &pool)
+            .publish(b"1".to_vec(), None, &pool)
             .await
             .expect("memory");
         assert_eq!(wakes.0.load(Relaxed), SUBSCRIBERS - 1);

@@ -1,7 +1,9 @@
 //! What rules allow, by brute force. Written from the description of the rules, not from the program.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use phyllo::rights::Rules;
 use rand::Rng as _;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom as _;
@@ -13,7 +15,7 @@ use super::requests::Focus;
 pub(super) type Documents = BTreeMap<(String, String), Value>;
 
 /// Who sends the requests.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) enum Caller {
     Anonymous,
     User {
@@ -66,6 +68,16 @@ pub(super) fn leaves(document: &Value) -> Vec<Leaf> {
     found
 }
 
+/// What is stored at a path.
+pub(super) fn value_at<'d>(document: &'d Value, path: &[Step]) -> Option<&'d Value> {
+    let mut steps = path.iter();
+    steps.try_fold(document, |value, step| match (step, value) {
+        (Step::Name(name), Value::Object(members)) => members.get(name),
+        (Step::Index(index), Value::Array(elements)) => elements.get(*index),
+        _ => None,
+    })
+}
+
 fn add_leaves(value: &Value, path: &mut Vec<Step>, found: &mut Vec<Leaf>) {
     match value {
         Value::Object(members) if !members.is_empty() => {
@@ -90,7 +102,7 @@ fn add_leaves(value: &Value, path: &mut Vec<Step>, found: &mut Vec<Leaf>) {
 }
 
 /// A rule of a file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct TestRule {
     who: &'static str,
     actions: Vec<&'static str>,
@@ -168,7 +180,12 @@ impl TestRule {
         rule
     }
 
-    pub(super) fn toml(&self) -> String {
+    /// The text of a file of rules.
+    pub(super) fn file(rules: &[Self]) -> String {
+        rules.iter().map(Self::toml).collect()
+    }
+
+    fn toml(&self) -> String {
         let actions: Vec<String> = self
             .actions
             .iter()
@@ -192,8 +209,8 @@ impl TestRule {
         text
     }
 
-    /// Whether the rule is for an action of the caller in a document.
-    fn is_for(&self, caller: &Caller, action: &str, (collection, id): (&str, &str)) -> bool {
+    /// Whether the rule is for an action of the caller in a document, or in all documents of a collection.
+    fn is_for(&self, caller: &Caller, action: &str, collection: &str, id: Option<&str>) -> bool {
         let of_collection = match (self.collection, caller) {
             ("*", _) => true,
             ("{team}", Caller::User { team, .. }) => team == collection,
@@ -202,8 +219,8 @@ impl TestRule {
         };
         let of_document = match self.id {
             None => true,
-            Some("{sub}") => caller.sub() == Some(id),
-            Some(own) => own == id,
+            Some("{sub}") => id.is_some() && caller.sub() == id,
+            Some(own) => id == Some(own),
         };
         self.is_by(caller) && of_collection && of_document && self.actions.contains(&action)
     }
@@ -215,6 +232,12 @@ impl TestRule {
             (_, Caller::Anonymous) => false,
             (_, Caller::User { scope, .. }) => scope.split(' ').any(|word| word == "x"),
         }
+    }
+
+    /// Whether the caller has the claim that the condition needs. Otherwise the rule covers nothing.
+    fn has_claims_of(&self, caller: &Caller) -> bool {
+        let needs_sub = self.filter.is_some_and(|filter| filter.contains("{sub}"));
+        !needs_sub || caller.sub().is_some()
     }
 
     fn passes(&self, caller: &Caller, document: &Value) -> bool {
@@ -239,7 +262,15 @@ impl TestRule {
     }
 }
 
+/// The rules, read by the program.
+pub(super) fn parsed(rules: &[TestRule]) -> Arc<Rules> {
+    let text = TestRule::file(rules);
+    let parsed = Rules::parse(&text);
+    Arc::new(parsed.unwrap_or_else(|error| panic!("{error}\n{text}")))
+}
+
 /// The rules and the caller.
+#[derive(Clone)]
 pub(super) struct Oracle {
     pub(super) rules: Vec<TestRule>,
     pub(super) caller: Caller,
@@ -254,11 +285,7 @@ impl Oracle {
             .filter(|rule| rule.actions.contains(&action));
         let rules: Vec<&TestRule> = rules.filter(|rule| rule.is_by(&self.caller)).collect();
         let Some(rule) = rules.choose(random) else {
-            return Focus {
-                collection: None,
-                id: None,
-                path: String::new(),
-            };
+            return Focus::none();
         };
         let sub = self.caller.sub().unwrap_or("a");
         let filled = |text: &str| text.replace("{sub}", sub);
@@ -273,12 +300,34 @@ impl Oracle {
         }
     }
 
-    fn may(&self, action: &str, place: (&str, &str), document: &Value, path: &[Step]) -> bool {
-        self.rules.iter().any(|rule| {
-            rule.is_for(&self.caller, action, place)
-                && rule.passes(&self.caller, document)
+    fn may(
+        &self,
+        action: &str,
+        (collection, id): (&str, &str),
+        document: &Value,
+        path: &[Step],
+    ) -> bool {
+        let cover = self.cover(action, collection, Some(id), path);
+        cover.passes(document)
+    }
+
+    /// The rules that cover a place in a document, or in all documents of a collection.
+    pub(super) fn cover(
+        &self,
+        action: &str,
+        collection: &str,
+        id: Option<&str>,
+        path: &[Step],
+    ) -> Cover<'_> {
+        let rules = self.rules.iter().filter(|rule| {
+            rule.is_for(&self.caller, action, collection, id)
+                && rule.has_claims_of(&self.caller)
                 && (action == "list" || rule.covers(&self.caller, path))
-        })
+        });
+        Cover {
+            rules: rules.collect(),
+            caller: &self.caller,
+        }
     }
 
     /// Whether the caller may read what is at a path.
@@ -288,9 +337,11 @@ impl Oracle {
 
     /// Whether the caller may know that a document exists: it may find it, or read something that could be
     /// in it.
-    pub(super) fn knows(&self, place: (&str, &str), document: &Value) -> bool {
+    pub(super) fn knows(&self, (collection, id): (&str, &str), document: &Value) -> bool {
         self.rules.iter().any(|rule| {
-            (rule.is_for(&self.caller, "read", place) || rule.is_for(&self.caller, "list", place))
+            ["read", "list"]
+                .iter()
+                .any(|action| rule.is_for(&self.caller, action, collection, Some(id)))
                 && rule.passes(&self.caller, document)
         })
     }
@@ -321,6 +372,30 @@ impl Oracle {
             }
         }
         forbidden
+    }
+}
+
+/// The rules that cover a place.
+pub(super) struct Cover<'o> {
+    rules: Vec<&'o TestRule>,
+    caller: &'o Caller,
+}
+
+impl Cover<'_> {
+    /// Whether no rule covers the place, so that requests for it are refused.
+    pub(super) fn is_empty(&self) -> bool {
+        self.rules.is_empty()
+    }
+
+    /// Whether a rule without a condition covers the place.
+    pub(super) fn is_always(&self) -> bool {
+        self.rules.iter().any(|rule| rule.filter.is_none())
+    }
+
+    /// Whether a rule covers the place in this document.
+    pub(super) fn passes(&self, document: &Value) -> bool {
+        let mut rules = self.rules.iter();
+        rules.any(|rule| rule.passes(self.caller, document))
     }
 }
 

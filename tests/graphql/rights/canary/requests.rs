@@ -2,7 +2,7 @@
 
 use rand::Rng as _;
 use rand::rngs::StdRng;
-use rand::seq::IndexedRandom as _;
+use rand::seq::{IndexedRandom as _, IteratorRandom as _};
 use serde_json::{Value, json};
 
 use super::oracle::{Documents, leaves};
@@ -38,6 +38,17 @@ pub(super) struct Focus {
     pub(super) path: String,
 }
 
+impl Focus {
+    /// No place.
+    pub(super) fn none() -> Self {
+        Self {
+            collection: None,
+            id: None,
+            path: String::new(),
+        }
+    }
+}
+
 struct Texts<'r> {
     random: &'r mut StdRng,
     documents: &'r Documents,
@@ -52,6 +63,16 @@ pub(super) fn query(random: &mut StdRng, documents: &Documents, focus: Focus) ->
     let fields = texts.random.random_range(1..3);
     let fields: Vec<String> = (0..fields).map(|number| texts.field(number)).collect();
     format!("{{ {} }}", fields.join(" "))
+}
+
+/// A random field of queries that subscriptions have, too.
+pub(super) fn live_field(random: &mut StdRng, documents: &Documents, focus: Focus) -> String {
+    let mut texts = Texts::new(random, documents, focus);
+    if texts.random.random_bool(0.5) {
+        texts.page()
+    } else {
+        texts.document()
+    }
 }
 
 /// A random mutation.
@@ -136,14 +157,10 @@ impl<'r> Texts<'r> {
 
     /// A value of the store, or another one.
     fn value(&mut self) -> Value {
-        let all: Vec<Value> = self
-            .documents
-            .values()
-            .flat_map(leaves)
-            .map(|leaf| leaf.value)
-            .collect();
-        match all.choose(self.random) {
-            Some(value) if self.random.random_bool(0.7) => value.clone(),
+        let document = self.documents.values().choose(self.random);
+        let leaves = document.map(leaves).unwrap_or_default();
+        match leaves.choose(self.random) {
+            Some(leaf) if self.random.random_bool(0.7) => leaf.value.clone(),
             _ => json!(self.random.random_range(0..1_000_000_000)),
         }
     }
@@ -171,13 +188,7 @@ impl<'r> Texts<'r> {
 
     fn field(&mut self, number: usize) -> String {
         let field = match self.random.random_range(0..12) {
-            0..4 => format!(
-                r#"document({}, id: "{}", path: "{}") {{ {} }}"#,
-                self.collection(),
-                self.id(),
-                self.path(),
-                self.part_at_place(2)
-            ),
+            0..4 => self.document(),
             4..7 => self.page(),
             7 | 8 => self.groups(),
             9 => {
@@ -210,6 +221,16 @@ impl<'r> Texts<'r> {
         } else {
             format!(r#""{collection}/{id}#{path}""#)
         }
+    }
+
+    fn document(&mut self) -> String {
+        format!(
+            r#"document({}, id: "{}", path: "{}") {{ {} }}"#,
+            self.collection(),
+            self.id(),
+            self.path(),
+            self.part_at_place(2)
+        )
     }
 
     fn page(&mut self) -> String {

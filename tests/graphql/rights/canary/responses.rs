@@ -1,6 +1,4 @@
-//! Random rules, callers, stores and requests, compared with an oracle that knows nothing of the program.
-//!
-//! Every leaf of a store is a unique canary.
+//! Random queries and mutations of random stores.
 //!
 //! - No response has a canary that the rules do not allow this caller to read.
 //! - The response to a query is the same from a store in which everything that the caller may not read is
@@ -10,17 +8,21 @@
 //!   that they allow.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use phyllo::database::Severity;
 use phyllo::graphql::RulesInForce;
 use phyllo::rights::{Principal, Rules};
 use phyllo::store::Embedded;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom as _;
 use rand::{Rng as _, SeedableRng as _};
-use serde_json::{Map, Value, json};
+use serde_json::Value;
+use tokio::sync::watch;
 
-use super::super::support::client_of;
-use super::oracle::{Caller, Documents, Leaf, Oracle, TestRule, leaves};
+use super::super::super::support::client_of;
+use super::documents::{canaries, canary, dump, new_canary, random_documents, store};
+use super::oracle::{Caller, Documents, Leaf, Oracle, Step, TestRule, leaves, parsed};
 use super::requests::{mutation, query};
 use super::{Client, NONE, client};
 
@@ -33,22 +35,26 @@ cases!(
 /// 10,000 cases in the long tests.
 const CASES_PER_SEQUENCE: usize = 50;
 
+/// So many cases are of all kinds.
+const CASES_OF_ALL_KINDS: usize = 1_000;
+
 /// The requests of one store.
 const REQUESTS: usize = 20;
 
 async fn no_response_has_or_depends_on_what_the_rules_do_not_allow() {
-    let cases = std::env::var("PHYLLO_CANARY_CASES").map_or_else(
-        |_| super::super::sequences() as usize * CASES_PER_SEQUENCE,
-        |cases| cases.parse().expect("PHYLLO_CANARY_CASES is a number"),
-    );
-    let first = std::env::var("PHYLLO_TEST_SEED").map_or(1, |seed| seed.parse().expect("a number"));
+    let cases = super::cases(CASES_PER_SEQUENCE);
+    let first = super::first_seed();
     let mut seen = Seen::default();
+    let stores = Stores::new().await;
     for world in 0..cases / REQUESTS {
         let seed = first + world as u64;
-        World::new(seed).await.run(&mut seen).await;
+        World::new(seed, &stores).await.run(&mut seen).await;
+        stores.clear().await;
     }
     println!("{seen:?}");
-    // The cases are of all kinds.
+    if cases < CASES_OF_ALL_KINDS {
+        return;
+    }
     assert!(
         seen.refused > cases / 10 && seen.answered > cases / 10,
         "{seen:?}"
@@ -71,6 +77,49 @@ struct Seen {
     hidden: usize,
 }
 
+/// A store and one in which everything hidden is different, with clients of them. All worlds use them, because a
+/// service takes longer to build than to answer a world's requests.
+struct Stores {
+    all: Client,
+    limited: Client,
+    other: Client,
+    other_limited: Client,
+    rules: watch::Sender<Arc<Rules>>,
+}
+
+impl Stores {
+    async fn new() -> Self {
+        let (rules, in_force) = watch::channel(parsed(&[]));
+        let in_force = RulesInForce::new(in_force);
+        let all = client().await;
+        // A cluster has one store, so the other one is always embedded.
+        let other = client_of(Embedded::in_memory().expect("an empty store")).await;
+        let limited = |client: &Client| client.limited(in_force.clone(), Principal::Anonymous);
+        Self {
+            limited: limited(&all),
+            other_limited: limited(&other),
+            all,
+            other,
+            rules,
+        }
+    }
+
+    /// Asserts that the store is sound, and empties both.
+    async fn clear(&self) {
+        let mut findings = self.all.check().await;
+        findings.retain(|finding| finding.severity != Severity::Information);
+        assert!(findings.is_empty(), "{findings:#?}");
+        for client in [&self.all, &self.other] {
+            let drop = |name| {
+                format!(
+                    r#"{name}: dropCollection(collection: "{name}", everything: true) {{ documents }}"#
+                )
+            };
+            client.mutate(&format!("{} {}", drop("c"), drop("d"))).await;
+        }
+    }
+}
+
 struct World {
     seed: u64,
     random: StdRng,
@@ -81,52 +130,35 @@ struct World {
     /// The same caller of a store in which everything hidden is different.
     other: Client,
     oracle: Oracle,
-    rules: String,
     hides: bool,
 }
 
 impl World {
-    async fn new(seed: u64) -> Self {
+    async fn new(seed: u64, stores: &Stores) -> Self {
         let mut random = StdRng::seed_from_u64(seed);
         let caller = Caller::random(&mut random);
         let count = random.random_range(2..7);
         let allowed: Vec<TestRule> = (0..count).map(|_| TestRule::random(&mut random)).collect();
-        let rules: String = allowed.iter().map(TestRule::toml).collect();
+        stores.rules.send_replace(parsed(&allowed));
         let oracle = Oracle {
             rules: allowed,
             caller,
         };
         let mut next = 0;
-        let mut documents = Documents::new();
-        for collection in ["c", "d"] {
-            for id in ["a", "b", "7", "e"] {
-                if random.random_bool(0.9) {
-                    let document = random_document(&mut random, &mut next);
-                    documents.insert((collection.to_owned(), id.to_owned()), document);
-                }
-            }
-        }
+        let documents = random_documents(&mut random, &mut next);
         let others = different(&documents, &oracle, &mut random, &mut next);
-        let all = client().await;
-        store(&all, &documents).await;
-        // A cluster has one store, so the other one is always embedded.
-        let memory = redb::backends::InMemoryBackend::new();
-        let embedded = Embedded::on_backend(memory).expect("an empty store");
-        let other = client_of(embedded).await;
-        store(&other, &others).await;
+        store(&stores.all, &documents).await;
+        store(&stores.other, &others).await;
         let principal = oracle.caller.principal();
-        let limited = |client: &Client| client.limited(in_force(&rules), principal.clone());
-        let hides = others.len() < documents.len();
         Self {
             seed,
-            hides,
+            hides: others.len() < documents.len(),
             random,
-            limited: limited(&all),
-            other: limited(&other),
-            all,
+            limited: stores.limited.sent_by(principal.clone()),
+            other: stores.other_limited.sent_by(principal),
+            all: stores.all.clone(),
             documents,
             oracle,
-            rules,
         }
     }
 
@@ -142,7 +174,9 @@ impl World {
     fn context(&self, request: &str) -> String {
         format!(
             "PHYLLO_TEST_SEED={} PHYLLO_CANARY_CASES={REQUESTS}\n{:?}\n{}\n{request}\n",
-            self.seed, self.oracle.caller, self.rules
+            self.seed,
+            self.oracle.caller,
+            TestRule::file(&self.oracle.rules)
         )
     }
 
@@ -190,23 +224,21 @@ impl World {
             return;
         }
         seen.canaries += 1;
-        let mut allowed: BTreeMap<u64, bool> = BTreeMap::new();
-        for documents in states {
-            for ((collection, id), document) in *documents {
-                for Leaf { path, value } in leaves(document) {
-                    if let Some(number) = canary(&value) {
-                        let may = self.oracle.reads((collection, id), document, &path);
-                        *allowed.entry(number).or_default() |= may;
-                    }
+        // A number that is not stored comes from the request.
+        let mut readable: BTreeMap<u64, bool> = BTreeMap::new();
+        for ((collection, id), document) in states.iter().copied().flatten() {
+            for Leaf { path, value } in leaves(document) {
+                if let Some(number) = canary(&value).filter(|number| found.contains(number)) {
+                    let reads = self.oracle.reads((collection, id), document, &path);
+                    *readable.entry(number).or_default() |= reads;
                 }
             }
         }
-        for number in found {
-            assert!(
-                allowed.get(&number).copied().unwrap_or(true),
-                "the canary {number} is told\n{context}{text}\n{states:#?}"
-            );
-        }
+        let told = readable.iter().find(|(_, reads)| !**reads);
+        assert!(
+            told.is_none(),
+            "a canary is told: {told:?}\n{context}{text}\n{states:#?}"
+        );
     }
 }
 
@@ -216,98 +248,6 @@ fn count(seen: &mut Seen, text: &str, hides: bool) {
     } else if text.starts_with("{\"data\":{") {
         seen.answered += 1;
         seen.hidden += usize::from(hides);
-    }
-}
-
-fn in_force(rules: &str) -> RulesInForce {
-    let parsed = Rules::parse(rules);
-    RulesInForce::fixed(parsed.unwrap_or_else(|error| panic!("{error}\n{rules}")))
-}
-
-async fn store(client: &Client, documents: &Documents) {
-    for ((collection, id), document) in documents {
-        let variables = json!({"c": collection, "i": id, "d": document});
-        let query = "mutation($c: String!, $i: ID, $d: JSON) { insertDocument(collection: $c, id: $i, document: $d) { key } }";
-        client.data(query, variables).await;
-    }
-}
-
-/// All documents of a store.
-async fn dump(client: &Client) -> Documents {
-    let mut documents = Documents::new();
-    let data = client
-        .data(
-            r#"{ c: documents(collection: "c", first: 100) { nodes { key value } }
-                 d: documents(collection: "d", first: 100) { nodes { key value } } }"#,
-            NONE,
-        )
-        .await;
-    for collection in ["c", "d"] {
-        for node in data[collection]["nodes"].as_array().expect("nodes") {
-            let key = node["key"].as_str().expect("a key").to_owned();
-            documents.insert((collection.to_owned(), key), node["value"].clone());
-        }
-    }
-    documents
-}
-
-/// The numbers of canaries begin with this.
-const FIRST_CANARY: u64 = 700_000_000;
-
-/// A canary: a text or a number.
-fn new_canary(random: &mut StdRng, next: &mut u64) -> Value {
-    *next += 1;
-    let number = FIRST_CANARY + *next;
-    if random.random_bool(0.5) {
-        json!(number)
-    } else {
-        json!(format!("canary{number}"))
-    }
-}
-
-/// The number of a canary.
-fn canary(value: &Value) -> Option<u64> {
-    canaries(&value.to_string()).first().copied()
-}
-
-/// The numbers of the canaries in a text.
-fn canaries(text: &str) -> Vec<u64> {
-    let numbers = text.split(|letter: char| !letter.is_ascii_digit());
-    let numbers = numbers.filter_map(|digits| digits.parse::<u64>().ok());
-    numbers
-        .filter(|number| (FIRST_CANARY..FIRST_CANARY + 100_000_000).contains(number))
-        .collect()
-}
-
-fn random_document(random: &mut StdRng, next: &mut u64) -> Value {
-    let mut document = Map::new();
-    document.insert("s".to_owned(), json!(["p", "q"].choose(random)));
-    document.insert("o".to_owned(), json!(["a", "b"].choose(random)));
-    for name in ["a", "b", "c"] {
-        if random.random_bool(0.8) {
-            document.insert(name.to_owned(), random_value(random, next, 3));
-        }
-    }
-    Value::Object(document)
-}
-
-fn random_value(random: &mut StdRng, next: &mut u64, levels: usize) -> Value {
-    match random.random_range(0..4) {
-        0 if levels > 0 => {
-            let elements = random.random_range(0..4);
-            (0..elements)
-                .map(|_| random_value(random, next, levels - 1))
-                .collect()
-        }
-        1 | 2 if levels > 0 => {
-            let names = ["a", "b", "0"].into_iter();
-            let names: Vec<&str> = names.filter(|_| random.random_bool(0.75)).collect();
-            let members = names
-                .into_iter()
-                .map(|name| (name.to_owned(), random_value(random, next, levels - 1)));
-            Value::Object(members.collect())
-        }
-        _ => new_canary(random, next),
     }
 }
 
@@ -342,12 +282,11 @@ fn different(
 /// Changes a value wherever the caller may not read it. What rules compare stays.
 fn change_hidden(
     value: &mut Value,
-    path: &mut Vec<super::oracle::Step>,
-    reads: &dyn Fn(&[super::oracle::Step]) -> bool,
+    path: &mut Vec<Step>,
+    reads: &dyn Fn(&[Step]) -> bool,
     random: &mut StdRng,
     next: &mut u64,
 ) {
-    use super::oracle::Step;
     if reads(path) {
         return;
     }
@@ -395,12 +334,7 @@ fn change_hidden(
 }
 
 /// Whether the caller may read the value or something that could be in it.
-fn has_readable(
-    value: &Value,
-    path: &mut Vec<super::oracle::Step>,
-    reads: &dyn Fn(&[super::oracle::Step]) -> bool,
-) -> bool {
-    use super::oracle::Step;
+fn has_readable(value: &Value, path: &mut Vec<Step>, reads: &dyn Fn(&[Step]) -> bool) -> bool {
     if reads(path) {
         return true;
     }
@@ -419,15 +353,4 @@ fn has_readable(
         path.pop();
         readable
     })
-}
-
-impl Caller {
-    fn principal(&self) -> Principal {
-        match self {
-            Self::Anonymous => Principal::Anonymous,
-            Self::User { sub, team, scope } => {
-                super::user(json!({"sub": sub, "team": team, "scope": scope}))
-            }
-        }
-    }
 }
