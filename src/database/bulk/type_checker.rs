@@ -66,9 +66,14 @@ impl TypeChecker {
     }
 
     /// Checks collections, now and in the future. Never returns.
-    pub async fn run(mut self) {
+    // Boxed, as the other functions, so that other crates do not compile the future again.
+    pub fn run(mut self) -> BoxFuture<'static, ()> {
+        Box::pin(async move { self.check_always().await })
+    }
+
+    async fn check_always(&mut self) {
         loop {
-            match self.step().await {
+            match self.checked_portion().await {
                 Ok(TypeCheckStep::Nothing) => sleep(INDEX_POLL_TIME).await,
                 Ok(TypeCheckStep::Documents(..)) => tokio::task::yield_now().await,
                 Ok(TypeCheckStep::Ended(collection, TypeState::Failed)) => tracing::warn!(
@@ -93,7 +98,6 @@ impl TypeChecker {
     ///
     /// # Errors
     /// Errors of the store.
-    // Boxed, as `step`, so that other crates do not compile the future again.
     pub fn finish(&mut self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
             while self.checked_portion().await? != TypeCheckStep::Nothing {}
