@@ -577,3 +577,13 @@ fn a_schema_is_parsed_within_the_steps_of_a_request() {
     let error = error.expect_err("the steps are used up");
     assert_eq!(limit_of(&error), "steps");
 }
+
+#[test]
+fn the_schema_of_the_page_about_types_is_accepted() {
+    let page = include_str!("../../../docs/types.md");
+    let begin = page.find("{\n  \"$schema\"").expect("an example");
+    let end = begin + page[begin..].find("```").expect("its end");
+    let of = parsed(&page[begin..end]);
+    let size = property(&of, "size");
+    assert_eq!(size.definition_name.as_deref(), Some("size"));
+}
