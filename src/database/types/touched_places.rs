@@ -78,7 +78,7 @@ impl TouchedPlaces {
     }
 
     /// The written values, without those inside another one.
-    pub(crate) fn values(&self) -> WrittenValues<'_> {
+    pub(crate) fn values(&self) -> TouchedValues<'_> {
         let mut found: Vec<(&[u8], Option<&Leaves>)> = Vec::new();
         for (key, leaves) in &self.values {
             match found.last_mut() {
@@ -95,7 +95,7 @@ impl TouchedPlaces {
                 *leaves = None;
             }
         }
-        WrittenValues(found)
+        TouchedValues(found)
     }
 
     /// The removed members.
@@ -144,9 +144,9 @@ impl TouchedPlaces {
 }
 
 /// Values that are validated as a whole, none of which is inside another one, in the order of their keys.
-pub(crate) struct WrittenValues<'t>(Vec<(&'t [u8], Option<&'t Leaves>)>);
+pub(crate) struct TouchedValues<'t>(Vec<(&'t [u8], Option<&'t Leaves>)>);
 
-impl<'t> WrittenValues<'t> {
+impl<'t> TouchedValues<'t> {
     /// The keys of the values, and their leaves if these are known.
     pub(crate) fn iter(&self) -> impl Iterator<Item = (&'t [u8], Option<&'t Leaves>)> {
         self.0.iter().copied()

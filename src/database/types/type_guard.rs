@@ -1,7 +1,7 @@
 //! The validation of an edit at its end.
 
 use super::head::TypeHead;
-use super::touched_places::{TouchedPlaces, WrittenValues};
+use super::touched_places::{TouchedPlaces, TouchedValues};
 use super::type_cache::TypeCache;
 use super::validate::{TypedDocument, check, found, not_validated, push_all};
 use crate::budget::{Budget, Steps};
@@ -121,7 +121,7 @@ impl TypedEdit {
     async fn of_touched(
         &self,
         document: &TypedDocument<'_>,
-        values: &WrittenValues<'_>,
+        values: &TouchedValues<'_>,
     ) -> Result<Vec<TypeViolation>> {
         let budget = document.budget();
         let mut found = Vec::new();
