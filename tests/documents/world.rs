@@ -192,7 +192,7 @@ impl World {
             let check = Check::of_store(store, collection).await;
             let mut check = check.expect("a check");
             let mut found = Vec::new();
-            while let Some(finding) = check.next().await.expect("a check") {
+            while let Some(finding) = check.next_finding().await.expect("a check") {
                 found.push(finding);
             }
             (found, check.summary())

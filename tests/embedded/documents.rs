@@ -263,7 +263,7 @@ async fn change(transaction: &dyn Transaction, change: &Change) -> Result<()> {
 async fn state(database: &Database, case: &str) -> State {
     let snapshot = database.snapshot().await.expect("it serves");
     let mut check = Check::new(&snapshot, None);
-    let found = check.next().await.expect("readable");
+    let found = check.next_finding().await.expect("readable");
     assert!(found.is_none(), "{case}: {found:?}");
     let mut state = State::new();
     for collection in collections(&*snapshot).await.expect("readable") {

@@ -83,7 +83,7 @@ async fn a_fault_is_found_after_many_snapshots_beside_writers() {
 
 async fn all(mut check: Check) -> Vec<Finding> {
     let mut found = Vec::new();
-    while let Some(finding) = check.next().await.expect("a check") {
+    while let Some(finding) = check.next_finding().await.expect("a check") {
         found.push(finding);
     }
     found

@@ -267,7 +267,7 @@ async fn concurrent_changes_equal_a_sequential_order() {
     }
     let check = Check::of_store(database.store().clone(), None).await;
     let mut check = check.expect("a check");
-    assert_eq!(check.next().await.expect("a check"), None);
+    assert_eq!(check.next_finding().await.expect("a check"), None);
 }
 
 async fn disjoint_changes_do_not_conflict() {

@@ -68,7 +68,7 @@ fn insert(id: i64, collection: &str) -> String {
 /// Runs a check to its end.
 async fn run(mut check: Check) -> (Vec<Finding>, Summary) {
     let mut found = Vec::new();
-    while let Some(finding) = check.next().await.expect("a check") {
+    while let Some(finding) = check.next_finding().await.expect("a check") {
         found.push(finding);
     }
     found.sort_by(|a, b| (&a.key, &a.code).cmp(&(&b.key, &b.code)));
@@ -179,7 +179,7 @@ async fn a_snapshot_that_ends_at_once_is_an_error() {
     let check = Check::of_store(ending.clone(), None).await;
     check
         .expect("begun")
-        .next()
+        .next_finding()
         .await
         .expect_err("it cannot be read");
     assert!(ending.taken.load(Ordering::Relaxed) < 20);

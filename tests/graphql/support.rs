@@ -335,7 +335,7 @@ impl Client {
         let check = Check::of_store(self.database.store().clone(), None).await;
         let mut check = check.expect("a check");
         let mut found = Vec::new();
-        while let Some(finding) = check.next().await.expect("a check") {
+        while let Some(finding) = check.next_finding().await.expect("a check") {
             found.push(finding);
         }
         found

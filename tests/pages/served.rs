@@ -60,7 +60,7 @@ impl Served {
     pub(crate) async fn assert_sound(&self) {
         let snapshot = self.database.snapshot().await.expect("a snapshot");
         let mut check = Check::new(&snapshot, None);
-        let finding = check.next().await.expect("a check");
+        let finding = check.next_finding().await.expect("a check");
         assert!(finding.is_none(), "{finding:?}");
         assert!(check.summary().documents > 0, "nothing was stored");
     }

@@ -22,7 +22,7 @@ pub(crate) async fn faults(store: &Arc<dyn Store>) -> Vec<Finding> {
     let check = Check::of_store(store.clone(), None).await;
     let mut check = check.expect("a check");
     let mut faults = Vec::new();
-    while let Some(finding) = check.next().await.expect("a check") {
+    while let Some(finding) = check.next_finding().await.expect("a check") {
         if finding.severity != Severity::Information {
             faults.push(finding);
         }

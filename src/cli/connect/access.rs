@@ -335,7 +335,7 @@ impl FindingsSource {
     pub(crate) async fn next(&mut self) -> Result<Result<Finding, Summary>> {
         match self {
             Self::Direct(check) => {
-                let finding = check.next().await?;
+                let finding = check.next_finding().await?;
                 Ok(finding.ok_or_else(|| check.summary()))
             }
             Self::Through(findings) => findings.next().await,

@@ -171,11 +171,11 @@ impl Check {
     ///
     /// # Errors
     /// Errors of the store.
-    pub fn next(&mut self) -> BoxFuture<'_, Result<Option<Finding>>> {
-        Box::pin(self.next_finding())
+    pub fn next_finding(&mut self) -> BoxFuture<'_, Result<Option<Finding>>> {
+        Box::pin(self.find_next())
     }
 
-    async fn next_finding(&mut self) -> Result<Option<Finding>> {
+    async fn find_next(&mut self) -> Result<Option<Finding>> {
         loop {
             // The findings about a document that is read again are dropped.
             let held = self.document.is_some() && self.report.found.len() < CHECK_FINDINGS_MAX;

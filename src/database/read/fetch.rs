@@ -251,9 +251,7 @@ async fn read_on(
     let mut batches = Batches::new(read, begin, end).resumed();
     while let Some(batch) = batches.next().await? {
         memory.hold(batch.bytes())?;
-        let before = pairs.spare_bytes();
         pairs.append(&batch);
-        memory.hold_besides(before, pairs.spare_bytes());
     }
     Ok(pairs)
 }

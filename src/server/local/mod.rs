@@ -199,7 +199,7 @@ async fn check(State(database): State<Database>, uri: Uri) -> Result<Body, Local
 
 /// The next record of a check, and the check unless it has ended.
 async fn check_record(mut check: Check) -> (Vec<u8>, Option<Check>) {
-    let record = match check.next().await {
+    let record = match check.next_finding().await {
         Ok(Some(finding)) => checked::CheckRecord::Finding(finding),
         Ok(None) => checked::CheckRecord::End(check.summary()),
         Err(error) => checked::CheckRecord::Failed(log(error)),

@@ -118,7 +118,7 @@ impl Compared {
     async fn new() -> Self {
         let rounds = Arc::<Rounds>::default();
         let free = client_of(CountedStore {
-            inner: super::super::empty_store().await,
+            inner: Arc::new(super::super::empty_store().await),
             rounds: rounds.clone(),
         });
         let free = free.await;
