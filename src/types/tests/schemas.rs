@@ -193,8 +193,8 @@ fn other_keywords_are_refused_with_what_to_write_instead() {
 #[test]
 fn what_means_nothing_is_refused_where_it_is() {
     for (text, pointer, words) in [
-        (r#"[]"#, "", "a schema is an object"),
-        (r#"false"#, "", "`false` is no schema here"),
+        ("[]", "", "a schema is an object"),
+        ("false", "", "`false` is no schema here"),
         (
             r#"{"$schema": "http://json-schema.org/draft-07/schema#"}"#,
             "/$schema",
@@ -267,7 +267,7 @@ fn what_means_nothing_is_refused_where_it_is() {
             "`true` or `false`",
         ),
         (
-            r##"{"items": {"$ref": "other.json"}}"##,
+            r#"{"items": {"$ref": "other.json"}}"#,
             "/items/$ref",
             "#/$defs/NAME",
         ),
@@ -446,7 +446,7 @@ fn schemas_have_limits() {
         let each = (0..count).map(|at| format!(r##""p{at}":{{"$ref":"#/$defs/a"}}"##));
         let each: Vec<_> = each.collect();
         format!(
-            r##"{{"$defs":{{"a":true}},"properties":{{{}}}}}"##,
+            r#"{{"$defs":{{"a":true}},"properties":{{{}}}}}"#,
             each.join(",")
         )
     };

@@ -53,10 +53,10 @@ fn violations_say_place_keyword_expected_and_found() {
     );
     for (json, expected) in [
         (
-            r#"[1]"#,
+            "[1]",
             "at \"\" `type` requires an object, but there is an array",
         ),
-        (r#"7"#, "at \"\" `type` requires an object, but there is 7"),
+        ("7", "at \"\" `type` requires an object, but there is 7"),
         (
             r#"{"size": 1}"#,
             "at \"\" `required` requires the member \"name\", but there is no such member",
