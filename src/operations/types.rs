@@ -19,7 +19,7 @@ use crate::types::{CollectionType, Inference, NotValidated};
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: the schema is not a type. Errors of [`database::define_type`] and
-/// [`database::simulate_type`].
+/// [`database::simulate_type_in_snapshot`].
 // Boxed, as the other functions, so that other crates do not compile the future again.
 pub fn set_type<'a>(
     database: &'a Database,
@@ -31,16 +31,14 @@ pub fn set_type<'a>(
         let budget = Budget::of_background();
         let parse = |steps: &Steps<'_>| CollectionType::parse(collection, schema, steps);
         let parsed = budget.compute(parse).await?;
+        if dry_run {
+            return database::simulate_type_in_snapshot(database, &budget, &parsed).await;
+        }
         let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
             let (parsed, budget) = (parsed.clone(), budget.clone());
             Box::pin(async move {
-                Ok(if dry_run {
-                    let simulated = database::simulate_type(&*transaction, &budget, &parsed);
-                    Decision::Abort(simulated.await?)
-                } else {
-                    let defined = database::define_type(&*transaction, &budget, &parsed);
-                    Decision::Commit(defined.await?)
-                })
+                let defined = database::define_type(&*transaction, &budget, &parsed);
+                Ok(Decision::Commit(defined.await?))
             })
         };
         transact(database, body).await

@@ -20,6 +20,7 @@ cases!(
         a_new_document_that_does_not_fit_is_rejected,
         every_mutation_is_validated,
         an_error_has_the_place_the_keyword_and_the_value,
+        an_error_of_a_document_without_an_id_names_none,
         a_patch_may_pass_through_states_that_do_not_fit,
         touched_elements_are_validated_where_they_are_at_the_end,
         a_rejected_write_changes_nothing,
@@ -476,6 +477,17 @@ async fn an_error_has_the_place_the_keyword_and_the_value() {
     let response = client.ask(query, json!({"v": points})).await;
     let violations = response["errors"][0]["extensions"]["violations"].as_array();
     assert_eq!(violations.map(Vec::len), Some(TYPE_VIOLATIONS_MAX));
+}
+
+async fn an_error_of_a_document_without_an_id_names_none() {
+    let client = typed().await;
+    let query = "mutation { appendDocument(document: {}) { key } }";
+    let (code, message) = client.error(query, NONE).await;
+    assert_eq!(code, "TYPE_MISMATCH");
+    assert!(
+        message.starts_with("the root of a new document does not fit"),
+        "{message}"
+    );
 }
 
 async fn a_patch_may_pass_through_states_that_do_not_fit() {

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 use async_trait::async_trait;
 use futures::future::BoxFuture;
-use phyllo::database::{Database, TypeCheckStep, TypeChecker};
+use phyllo::database::{Database, TypeCheckStep, TypeChecker, TypeState};
 use phyllo::document::id::DocumentId;
 use phyllo::document::leaf::Leaf;
 use phyllo::document::path::{Place, Segment};
@@ -31,6 +31,7 @@ cases!(
         a_check_against_an_earlier_definition_is_not_recorded,
         two_servers_share_a_check,
         a_type_is_checked_again_on_demand,
+        a_simulation_of_a_command_reads_many_documents_and_no_write_waits,
     ]
     threads [
         types_that_change_while_clients_write_hold,
@@ -169,6 +170,33 @@ async fn a_type_is_checked_again_on_demand() {
     assert_eq!(stored_type(&client).await["state"], "ENFORCED");
 }
 
+async fn a_simulation_of_a_command_reads_many_documents_and_no_write_waits() {
+    /// More than the engines return in one batch.
+    const DOCUMENTS: usize = 2_300;
+    let client = client().await;
+    let ids: Vec<usize> = (0..DOCUMENTS).collect();
+    for some in ids.chunks(500) {
+        let inserts = some.iter().map(|id| {
+            let value = if id + 1 == DOCUMENTS { "true" } else { "1" };
+            format!("d{id}: insertDocument(id: {id}, document: {{a: {value}}}) {{ key }}")
+        });
+        client.mutate(&inserts.collect::<Vec<_>>().join(" ")).await;
+    }
+    // The only writer of the embedded engine. The simulation does not wait for it, and it not for the
+    // simulation.
+    let writer = client.database.store().begin().await.expect("begun");
+    let integers = r#"{"properties": {"a": {"type": "integer"}}}"#;
+    let simulated = operations::set_type(&client.database, "D", integers, true).await;
+    let simulated = simulated.expect("simulated");
+    drop(writer);
+    assert_eq!(simulated.examined, Some(DOCUMENTS as u64));
+    assert!(simulated.complete);
+    assert_eq!(simulated.state, TypeState::Failed);
+    let keys: Vec<_> = simulated.misfits.iter().map(|it| it.id.clone()).collect();
+    assert_eq!(keys, [DocumentId::Integer(DOCUMENTS as i64 - 1)]);
+    assert_eq!(stored_type(&client).await, Value::Null);
+}
+
 async fn again(client: &Client) -> bool {
     let begun = operations::check_type(&client.database, "D").await;
     begun.expect("begun")
@@ -213,7 +241,7 @@ async fn a_damaged_type_does_not_keep_others_from_being_checked() {
     let text = Family::TypeText("C", 0).key().expect("short");
     set(&client, &text, b"{}").await;
     let mut checker = TypeChecker::new(opened(client.database.store().clone()).await);
-    let ended = TypeCheckStep::Ended("D".to_owned(), phyllo::database::TypeState::Enforced);
+    let ended = TypeCheckStep::Ended("D".to_owned(), TypeState::Enforced);
     assert_eq!(checker.step().await.expect("a step"), ended);
     let error = checker.step().await.expect_err("the type is damaged");
     assert_eq!(error.kind(), ErrorKind::Internal);

@@ -115,11 +115,11 @@ async fn drop_type(access: &DatabaseAccess, collection: &str) -> Done {
 
 /// Waits until the stored documents are checked, and reports the result.
 async fn checked(access: &DatabaseAccess, collection: &str) -> Done {
-    if let DatabaseAccess::Direct(database) = access {
-        // No server does it, unless it is one of a cluster.
-        TypeChecker::new(database.clone()).finish().await?;
-    }
     loop {
+        if let DatabaseAccess::Direct(database) = access {
+            // No server does it, unless it is one of a cluster.
+            TypeChecker::new(database.clone()).finish().await?;
+        }
         let stored = stored(access, collection).await?;
         match stored.state {
             TypeState::Checking => sleep(INDEX_POLL_TIME).await,

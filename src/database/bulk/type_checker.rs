@@ -94,14 +94,21 @@ impl TypeChecker {
         }
     }
 
-    /// Checks until no check is left that this checker may do.
+    /// Checks until no check is left that this checker may do. A document that was changed while it was
+    /// read is read again.
     ///
     /// # Errors
     /// Errors of the store.
     pub fn finish(&mut self) -> BoxFuture<'_, Result<()>> {
         Box::pin(async move {
-            while self.checked_portion().await? != TypeCheckStep::Nothing {}
-            Ok(())
+            loop {
+                match self.checked_portion().await {
+                    Ok(TypeCheckStep::Nothing) => return Ok(()),
+                    Err(error) if error.kind() != ErrorKind::Conflict => return Err(error),
+                    Err(_) => sleep(INDEX_POLL_TIME).await,
+                    Ok(_) => {}
+                }
+            }
         })
     }
 
@@ -120,7 +127,7 @@ impl TypeChecker {
         };
         let collection = task.of.collection().to_owned();
         let portion = self.portion(&task).await?;
-        let documents = portion.documents;
+        let documents = portion.documents as u64;
         let Some(state) = self.record(task, portion).await? else {
             // The type, or a document that does not fit, has changed meanwhile.
             self.documents = (self.documents / 2).max(1);
@@ -255,7 +262,7 @@ impl CheckTask {
                 owner,
                 expiry: seconds_from_now(INDEX_LEASE_TIME),
                 position: portion.position.clone(),
-                documents: self.progress.documents + portion.documents,
+                documents: self.progress.documents + portion.documents as u64,
             };
             progress.write(transaction, collection)?;
             return Ok(Some(TypeState::Checking));

@@ -49,7 +49,9 @@ pub(crate) struct PortionBounds {
 /// Documents that were validated.
 #[derive(Debug, Default)]
 pub(crate) struct ValidatedPortion {
-    pub(crate) documents: u64,
+    pub(crate) documents: usize,
+    /// The bytes of their keys and values.
+    pub(crate) bytes: usize,
     /// Where the next portion begins: the key behind the last catalog entry, without the common prefix.
     pub(crate) position: Vec<u8>,
     /// Whether there is no further document.
@@ -74,18 +76,19 @@ pub(crate) async fn validate_portion(
     let (prefix, end) = Family::existences(of.collection());
     let begin = [&prefix[..], position].concat();
     let read = source.read;
-    let range = RangeRead::new(&begin, &end).at_most(bounds.documents);
+    // One more entry than documents are validated tells whether there is a further document.
+    let range = RangeRead::new(&begin, &end).at_most(bounds.documents + 1);
     let entries = read.range(range).await?;
     let mut portion = ValidatedPortion {
         position: position.to_vec(),
-        is_last: !entries.more && entries.pairs.len() < bounds.documents,
+        is_last: !entries.more && entries.pairs.len() <= bounds.documents,
         ..ValidatedPortion::default()
     };
-    let keys: Vec<&[u8]> = entries.pairs.iter().map(|(key, _)| key).collect();
-    let mut bytes = 0;
+    let keys = entries.pairs.iter().take(bounds.documents);
+    let keys: Vec<&[u8]> = keys.map(|(key, _)| key).collect();
     for some in keys.chunks(TYPE_CHECK_DOCUMENTS_AT_ONCE) {
         for (entry, document, first) in first_pairs(read, of.collection(), some).await? {
-            if bytes >= bounds.bytes || portion.misfits.len() >= bounds.misfits {
+            if portion.bytes >= bounds.bytes || portion.misfits.len() >= bounds.misfits {
                 portion.is_last = false;
                 return Ok(portion);
             }
@@ -93,7 +96,7 @@ pub(crate) async fn validate_portion(
                 let room = bounds.misfits - portion.misfits.len();
                 let mut reading = DocumentReading::of(&source, &document, first?);
                 let found = reading.validate(budget, of).await?;
-                bytes += reading.bytes;
+                portion.bytes += reading.bytes;
                 if !found.is_empty() {
                     let version = match reading.version {
                         VersionRead::Known(version) => version,

@@ -52,21 +52,21 @@ pub enum TypeChange {
 }
 
 /// What a definition of a type means for the stored documents, and the state that the type has after it.
-/// Reads under conflict.
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: the collection's name is empty, or a reference of the type requires what writes do
 /// not enforce. `TOO_LARGE`: the name is too long. `INTERNAL`: the stored type is damaged. Errors of the
 /// store. As [`Budget::compute`].
 pub(crate) async fn type_change(
-    transaction: &dyn Transaction,
+    read: &dyn Read,
+    types: &TypeCache,
     budget: &Budget,
     new: &CollectionType,
 ) -> Result<(TypeChange, TypeState)> {
     check_collection(new.collection())?;
     check_references(new)?;
-    let head = TypeHead::read(transaction, new.collection()).await?;
-    let state = state_without_check(transaction, budget, head.as_ref(), new).await?;
+    let head = TypeHead::read(read, new.collection()).await?;
+    let state = state_without_check(read, types, budget, head.as_ref(), new).await?;
     Ok(match state {
         Some(state) if head == Some(TypeHead::new(new.collection(), new.text(), state)) => {
             (TypeChange::Unchanged, state)
@@ -105,14 +105,15 @@ fn check_references(new: &CollectionType) -> Result<()> {
 
 /// The state that the type has without a check from the beginning. None if there must be one.
 async fn state_without_check(
-    transaction: &dyn Transaction,
+    read: &dyn Read,
+    types: &TypeCache,
     budget: &Budget,
     head: Option<&TypeHead>,
     new: &CollectionType,
 ) -> Result<Option<TypeState>> {
     let collection = new.collection();
     let (begin, end) = Family::existences(collection);
-    let first = transaction.range(RangeRead::new(&begin, &end).at_most(1));
+    let first = read.range(RangeRead::new(&begin, &end).at_most(1));
     if first.await?.pairs.is_empty() {
         return Ok(Some(TypeState::Enforced));
     }
@@ -122,12 +123,11 @@ async fn state_without_check(
     if head.is_of(new) {
         return Ok(Some(head.state));
     }
-    if !misfits(transaction, collection).await?.is_empty() {
+    if !misfits(read, collection).await?.is_empty() {
         // A check has found that some documents do not fit the old type.
         return Ok(None);
     }
-    let cache = TypeCache::of(transaction);
-    let old = cache.find(transaction, budget, collection, head).await?;
+    let old = types.find(read, budget, collection, head).await?;
     let compatible = budget.compute(|steps| is_compatible(&old, new, steps));
     // A check that goes on has found that the documents before its position fit the old type.
     Ok(compatible.await?.then_some(head.state))
@@ -145,7 +145,8 @@ pub(crate) async fn set_type(
     new: &CollectionType,
 ) -> Result<(TypeChange, TypeState)> {
     let collection = new.collection();
-    let (change, state) = type_change(transaction, budget, new).await?;
+    let types = TypeCache::of(transaction);
+    let (change, state) = type_change(transaction, &types, budget, new).await?;
     if change == TypeChange::Unchanged {
         return Ok((change, state));
     }

@@ -20,7 +20,8 @@ impl Misfit {
     /// The approximate bytes that it holds.
     pub(crate) fn held(&self) -> usize {
         let violation = &self.violation;
-        size_of::<Self>() + violation.place.len() + violation.expected.len()
+        let value = violation.value.as_ref().map_or(0, String::len);
+        size_of::<Self>() + violation.place.len() + violation.expected.len() + value
     }
 
     fn encode(&self) -> Vec<u8> {

@@ -1,6 +1,7 @@
 //! The validation of values against a type, as streams of pairs.
 
 use crate::budget::{Budget, Steps};
+use crate::database::catalog::versionstamp::is_pending;
 use crate::database::document_key::{DocumentKey, below, prefix_end};
 use crate::document::leaf::abridged;
 use crate::document::path::{Place, Segment};
@@ -257,9 +258,14 @@ pub(crate) fn check(document: &DocumentKey, mut violations: Vec<TypeViolation>) 
         0 => String::new(),
         more => format!("; {more} more places do not fit"),
     };
+    let named = if is_pending(id) {
+        "a new document".to_owned()
+    } else {
+        format!("the document {id}")
+    };
     let message = format!(
-        "{place} of the document {id} does not fit the type of the collection {collection:?}: \
-         `{}` requires {}{value}{more}",
+        "{place} of {named} does not fit the type of the collection {collection:?}: `{}` requires \
+         {}{value}{more}",
         first.keyword, first.expected
     );
     Err(Error::type_mismatch(violations, message))

@@ -191,7 +191,7 @@ fn other_keywords_are_refused_with_what_to_write_instead() {
 }
 
 #[test]
-fn what_means_nothing_is_refused_where_it_is() {
+fn keywords_without_a_meaning_are_refused_at_their_place() {
     for (text, pointer, words) in [
         ("[]", "", "a schema is an object"),
         ("false", "", "`false` is no schema here"),
@@ -239,6 +239,14 @@ fn what_means_nothing_is_refused_where_it_is() {
             "/prefixItems",
             "one schema",
         ),
+    ] {
+        refuses(text, pointer, words);
+    }
+}
+
+#[test]
+fn constraints_without_a_meaning_are_refused_at_their_place() {
+    for (text, pointer, words) in [
         (r#"{"minLength": -1}"#, "/minLength", "an integer from 0"),
         (r#"{"maxItems": 1.5}"#, "/maxItems", "an integer from 0"),
         (r#"{"minimum": "1"}"#, "/minimum", "it is not a number"),
@@ -266,6 +274,14 @@ fn what_means_nothing_is_refused_where_it_is() {
             "/deprecated",
             "`true` or `false`",
         ),
+    ] {
+        refuses(text, pointer, words);
+    }
+}
+
+#[test]
+fn references_and_names_without_a_meaning_are_refused_at_their_place() {
+    for (text, pointer, words) in [
         (
             r#"{"items": {"$ref": "other.json"}}"#,
             "/items/$ref",

@@ -35,9 +35,9 @@ fn place(pointer: &str) -> Vec<Segment> {
     segments.map(segment).collect()
 }
 
-#[test]
-fn violations_say_place_keyword_expected_and_found() {
-    let of = parsed(
+/// A type with each keyword of validation.
+fn of_each_keyword() -> CollectionType {
+    parsed(
         r#"{"type": "object", "required": ["name", "size"], "additionalProperties": false,
         "properties": {
             "name": {"type": "string", "minLength": 2, "maxLength": 5, "pattern": "^[a-z]*$"},
@@ -50,7 +50,12 @@ fn violations_say_place_keyword_expected_and_found() {
             "words": {"type": "object", "additionalProperties": {"type": "boolean"}},
             "open": {"type": ["object", "array"]}
         }}"#,
-    );
+    )
+}
+
+#[test]
+fn violations_say_place_keyword_expected_and_found() {
+    let of = of_each_keyword();
     for (json, expected) in [
         (
             "[1]",
@@ -140,13 +145,18 @@ fn violations_say_place_keyword_expected_and_found() {
     ] {
         assert_eq!(found_at(&of, "", json).join("; "), expected, "{json}");
     }
+}
+
+#[test]
+fn values_that_fit_have_no_violations() {
+    let of = of_each_keyword();
     for json in [
         r#"{"name": "ab", "size": null}"#,
         r#"{"name": "abcde", "size": 9.0, "price": 19.99, "unit": null, "kind": "a", "day": "2024-02-29"}"#,
-        r#"{"name": "äö", "size": 1, "tags": ["a"]}"#.replace("äö", "ab").as_str(),
+        r#"{"name": "ab", "size": 1, "tags": ["a"]}"#,
         r#"{"name": "ab", "size": 1, "tags": ["a", "b"], "words": {}, "open": [{"a": [1, null]}]}"#,
     ] {
-        assert_eq!(found_at(&of, "", json), [String::new(); 0], "{json}");
+        assert_eq!(found_at(&of, "", json), Vec::<String>::new(), "{json}");
     }
 }
 
