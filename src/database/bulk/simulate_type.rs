@@ -67,7 +67,14 @@ pub async fn simulate_type(
 ) -> Result<DefinedType> {
     let types = TypeCache::of(transaction);
     let until = Instant::now() + SIMULATED_TIME_MAX;
-    simulate(transaction.without_conflict(), &types, budget, of, Some(until)).await
+    simulate(
+        transaction.without_conflict(),
+        &types,
+        budget,
+        of,
+        Some(until),
+    )
+    .await
 }
 
 /// As [`simulate_type`], in a snapshot, so that no write waits. There is no limit on time.
