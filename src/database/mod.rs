@@ -16,7 +16,9 @@ mod types;
 
 pub use bulk::adopt::{Adopted, adopt};
 pub use bulk::bulk_update::{Bulk, Changes, bulk, bulk_documents};
-pub use bulk::simulate_type::{DefinedType, define_type, simulate_type, simulate_type_in_snapshot};
+pub use bulk::simulate_type::{
+    DefinedType, define_type, simulate_type, simulate_type_in_snapshots,
+};
 pub use bulk::sweep::{Swept, sweep};
 pub use bulk::take::first_documents;
 pub use bulk::test::test_document;

@@ -147,7 +147,7 @@ pub const READS_AHEAD_MAX: usize = 1_000;
 pub const LOOKUPS_COMPARED_MAX: usize = 100;
 /// Bytes of a place that are copied in one step of work.
 pub const COPIED_BYTES_PER_STEP: u64 = 256;
-/// Bytes of a regular expression in a JSONPath query.
+/// Bytes of a regular expression in a JSONPath query or a schema.
 pub const REGEXP_BYTES_MAX: usize = 4 << 10;
 /// Open parentheses at one place of a regular expression.
 pub const REGEXP_LEVELS_MAX: usize = 64;
@@ -156,6 +156,9 @@ pub const REGEXP_LEVELS_MAX: usize = 64;
 pub const REGEXPS_MAX: usize = 16;
 /// Bytes of a compiled regular expression.
 pub const REGEXP_COMPILED_BYTES_MAX: usize = 512 << 10;
+/// Bytes of the states that searches have made and that are kept for later searches, of all regular
+/// expressions of the process.
+pub const REGEXP_IDLE_BYTES_MAX: usize = 64 << 20;
 /// Levels of objects and arrays in a value that is held in memory as a tree.
 pub const TREE_LEVELS_MAX: usize = 1_000;
 

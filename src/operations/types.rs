@@ -19,7 +19,7 @@ use crate::types::{CollectionType, Inference, NotValidated};
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: the schema is not a type. Errors of [`database::define_type`] and
-/// [`database::simulate_type_in_snapshot`].
+/// [`database::simulate_type_in_snapshots`].
 // Boxed, as the other functions, so that other crates do not compile the future again.
 pub fn set_type<'a>(
     database: &'a Database,
@@ -32,7 +32,7 @@ pub fn set_type<'a>(
         let parse = |steps: &Steps<'_>| CollectionType::parse(collection, schema, steps);
         let parsed = budget.compute(parse).await?;
         if dry_run {
-            return database::simulate_type_in_snapshot(database, &budget, &parsed).await;
+            return database::simulate_type_in_snapshots(database, &budget, &parsed).await;
         }
         let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
             let (parsed, budget) = (parsed.clone(), budget.clone());
@@ -122,7 +122,7 @@ impl InferredType {
     /// Adds a document, given as JSON text.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: the text is not JSON. `TOO_LARGE`: the documents have too many places.
+    /// `BAD_USER_INPUT`: the text is not JSON. `TOO_COMPLEX`: the documents have too many places.
     pub fn add(&mut self, json: &[u8]) -> Result<()> {
         let budget = Budget::of_background();
         let steps = Steps::of(&budget);

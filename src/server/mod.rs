@@ -134,7 +134,8 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     });
     let builder = (!options.access.is_read_only()).then(|| Builder::new(database.clone()));
     let building = builder.map(|builder| tokio::spawn(builder.run()));
-    let checker = (!options.access.is_read_only()).then(|| TypeChecker::new(database.clone()));
+    // Commands set types also through a server whose clients may only read.
+    let checker = (!database.store().is_read_only()).then(|| TypeChecker::new(database.clone()));
     let checking = checker.map(|checker| tokio::spawn(checker.run()));
     let graphql = interface(&database, &options);
     if let Some(operations) = &options.operations {

@@ -62,6 +62,18 @@ impl CollectionType {
         &self.0.text
     }
 
+    /// The approximate memory of the type.
+    pub fn held(&self) -> usize {
+        let shapes = self.0.shapes.iter().enumerate();
+        let shapes = shapes.map(|(at, shape)| {
+            // Shapes with one definition share its constraints.
+            let own = shape.definition.index() == at;
+            size_of::<Shape>() + if own { shape.constraints.held() } else { 0 }
+        });
+        // Titles, descriptions and names are parts of the text.
+        2 * self.0.text.len() + shapes.sum::<usize>()
+    }
+
     /// The shape of a whole document.
     pub fn root(&self) -> &Shape {
         self.shape(ShapeId::ROOT)

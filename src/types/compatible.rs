@@ -31,11 +31,13 @@ pub fn is_compatible(
         open: Constraints::open(),
         seen: HashSet::new(),
         pending: Vec::new(),
+        compared: 0,
         steps,
     };
     comparison.require(Some(ShapeId::ROOT), Some(ShapeId::ROOT));
     while let Some((one, other)) = comparison.pending.pop() {
-        if comparison.seen.len() > TYPE_COMPARISONS_MAX || !comparison.fits(one, other)? {
+        comparison.compared += 1;
+        if comparison.compared > TYPE_COMPARISONS_MAX || !comparison.fits(one, other)? {
             return Ok(false);
         }
     }
@@ -53,6 +55,8 @@ struct Comparison<'t> {
     /// something else in it does not.
     seen: HashSet<ShapePair>,
     pending: Vec<ShapePair>,
+    /// The pairs and properties that were compared.
+    compared: usize,
     steps: &'t Steps<'t>,
 }
 
@@ -97,8 +101,9 @@ impl Comparison<'_> {
     }
 
     fn objects_fit(&mut self, old: &ObjectConstraints, new: &ObjectConstraints) -> Result<bool> {
-        self.steps
-            .spend((old.properties.len() + new.properties.len()) as u64)?;
+        let properties = old.properties.len() + new.properties.len();
+        self.steps.spend(properties as u64)?;
+        self.compared += properties;
         for property in &new.properties {
             let before = old.property(&property.name);
             if property.required && !before.is_some_and(|it| it.required) {

@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use crate::document::flatten::json_error;
 use crate::document::json::{Event, Reader};
-use crate::document::leaf::{Kind, Leaf};
+use crate::document::leaf::{Kind, Leaf, abridged};
 use crate::error::{Error, Result};
 use crate::limits::DOCUMENT_LEVELS_MAX;
 
@@ -132,7 +132,8 @@ impl OpenJson {
         };
         if !names.insert(name.clone()) {
             return Err(Error::bad_input(format!(
-                "an object of the schema has two members named {name:?}"
+                "an object of the schema has two members named {:?}",
+                abridged(&name)
             )));
         }
         *next = name;

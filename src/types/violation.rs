@@ -35,6 +35,18 @@ impl Violation {
     }
 }
 
+impl Violation {
+    /// The value as JSON, cut. None if there is none, or if the keyword is about the members or the length.
+    pub fn value(&self) -> Option<String> {
+        match (self.keyword, &*self.found) {
+            ("required" | "additionalProperties" | "minItems" | "maxItems", _) => None,
+            (_, "an object") => Some("{…}".to_owned()),
+            (_, "an array") => Some("[…]".to_owned()),
+            (_, json) => Some(json.to_owned()),
+        }
+    }
+}
+
 /// Formats the violation as one line.
 impl fmt::Display for Violation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -98,14 +110,6 @@ impl Violations {
     /// Counts further violations, which are not listed.
     pub(super) fn count(&mut self, more: u64) {
         self.more += more;
-    }
-
-    /// Adds the violations of another validation.
-    pub fn append(&mut self, other: Self) {
-        for violation in other.listed {
-            self.add(violation);
-        }
-        self.more += other.more;
     }
 }
 

@@ -69,6 +69,42 @@ fn places_that_do_not_fit_are_printed() {
 }
 
 #[test]
+fn each_place_is_one_line_of_three_columns() {
+    both(|store| {
+        store.import(
+            "{\"id\":\"1\",\"document\":{\"a\\n9\\t\\u001b\":1}}\n",
+            &["--format", "export"],
+        );
+        let schema =
+            r#"{"required":["name"],"properties":{"name":true},"additionalProperties":false}"#;
+        let file = store.file("schema.json", schema);
+        let ran = store.run(&["types", "set", "D", &file]).expect(1);
+        let expected = "1\t/a\\n9\\t\\u001b\tadditionalProperties: members that are listed in `properties` only\n\
+                        1\t\trequired: the member \"name\"\n";
+        assert_eq!(ran.out, expected);
+    });
+}
+
+#[test]
+fn a_copy_leaves_a_type_of_its_target_as_it_is() {
+    let path = |store: &Store| store.path().to_str().expect("a plain path").to_owned();
+    let (source, target) = (Store::alone(), Store::alone());
+    source.import(r#"[{"name":"a"},{"name":5}]"#, &["--name", "x"]);
+    let file = source.file("schema.json", SCHEMA);
+    source.run(&["types", "set", "D", &file]).expect(1);
+    let other = r#"{"type":"object"}"#;
+    let file = target.file("schema.json", other);
+    target.run(&["types", "set", "D", &file]).expect(0);
+    for _ in 0..2 {
+        target
+            .run(&["copy", "--from", &path(&source), "--to", &path(&target)])
+            .expect(0);
+        assert_eq!(target.out(&["types", "show", "D"]), format!("{other}\n"));
+        assert_eq!(target.out(&["types", "list"]), "D\tENFORCED\t0\n");
+    }
+}
+
+#[test]
 fn imports_are_validated() {
     both(|store| {
         let file = store.file("schema.json", SCHEMA);

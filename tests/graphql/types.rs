@@ -20,6 +20,8 @@ cases!(
         a_new_document_that_does_not_fit_is_rejected,
         every_mutation_is_validated,
         an_error_has_the_place_the_keyword_and_the_value,
+        appended_elements_have_at_most_a_hundred_violations,
+        the_value_of_a_violation_is_json,
         an_error_of_a_document_without_an_id_names_none,
         a_patch_may_pass_through_states_that_do_not_fit,
         touched_elements_are_validated_where_they_are_at_the_end,
@@ -477,6 +479,39 @@ async fn an_error_has_the_place_the_keyword_and_the_value() {
     let response = client.ask(query, json!({"v": points})).await;
     let violations = response["errors"][0]["extensions"]["violations"].as_array();
     assert_eq!(violations.map(Vec::len), Some(TYPE_VIOLATIONS_MAX));
+}
+
+async fn appended_elements_have_at_most_a_hundred_violations() {
+    let client = client().await;
+    let schema = json!({"properties": {"list": {"items": {"type": "integer"}}}});
+    set_type(&client, "D", &schema).await;
+    client.insert("1", r#"{"list":[]}"#).await;
+    let values: Vec<Value> = (0..5_000).map(|_| json!("x")).collect();
+    let query = "mutation($v: [JSON!]) { updateDocuments(where: {}, everything: true, append: [{at: \"$.list\", \
+                 values: $v}]) { matched } }";
+    let response = client.ask(query, json!({"v": values})).await;
+    let error = &response["errors"][0];
+    let violations = error["extensions"]["violations"].as_array();
+    assert_eq!(violations.map(Vec::len), Some(TYPE_VIOLATIONS_MAX));
+    let message = error["message"].as_str().expect("a string");
+    assert!(message.contains("at least 99 more places"), "{message}");
+}
+
+async fn the_value_of_a_violation_is_json() {
+    let client = typed().await;
+    for (document, value) in [
+        ("{}", Value::Null),
+        ("[]", json!("[…]")),
+        (r#"{name: {a: 1}}"#, json!("{…}")),
+        (r#"{name: null}"#, json!("null")),
+        (r#"{name: "a", other: 1}"#, Value::Null),
+        (r#"{name: "a", tags: []}"#, Value::Null),
+    ] {
+        let query = format!("mutation {{ insertDocument(document: {document}) {{ key }} }}");
+        let response = client.ask(&query, NONE).await;
+        let violation = &response["errors"][0]["extensions"]["violations"][0];
+        assert_eq!(violation["value"], value, "{response}");
+    }
 }
 
 async fn an_error_of_a_document_without_an_id_names_none() {

@@ -31,6 +31,9 @@ cases!(
         a_check_against_an_earlier_definition_is_not_recorded,
         two_servers_share_a_check,
         a_type_is_checked_again_on_demand,
+        a_running_check_begins_again_on_demand,
+        a_checker_of_one_collection_leaves_others_alone,
+        a_simulation_outlives_its_snapshots,
         a_simulation_of_a_command_reads_many_documents_and_no_write_waits,
     ]
     threads [
@@ -158,7 +161,6 @@ async fn a_type_is_checked_again_on_demand() {
     assert_eq!(stored_type(&client).await["state"], "ENFORCED");
     assert!(again(&client).await);
     assert_eq!(stored_type(&client).await["state"], "CHECKING");
-    // A check that goes on is not begun again.
     assert!(again(&client).await);
     client.check_types().await;
     assert_eq!(stored_type(&client).await["state"], "FAILED");
@@ -168,6 +170,61 @@ async fn a_type_is_checked_again_on_demand() {
     assert!(again(&client).await);
     client.check_types().await;
     assert_eq!(stored_type(&client).await["state"], "ENFORCED");
+}
+
+async fn a_running_check_begins_again_on_demand() {
+    let client = client().await;
+    let inserts = (0..600)
+        .map(|id| format!("d{id}: insertDocument(id: {id}, document: {{a: \"x\"}}) {{ key }}"));
+    client.mutate(&inserts.collect::<Vec<_>>().join(" ")).await;
+    let first = r#"replaceDocument(id: 0, path: "/a", document: 1) { key }"#;
+    client.mutate(first).await;
+    let strings = json!({"properties": {"a": {"type": "string"}}});
+    set_type(&client, "D", &strings).await;
+    let mut checker = TypeChecker::new(client.database.clone());
+    let step = checker.step().await.expect("a step");
+    assert!(matches!(step, TypeCheckStep::Documents(_, documents) if documents > 0));
+    assert_eq!(stored_type(&client).await["violations"][0]["key"], "0");
+    let corrected = r#"replaceDocument(id: 0, path: "/a", document: "y") { key }"#;
+    client.mutate(corrected).await;
+    assert!(again(&client).await);
+    let stored = stored_type(&client).await;
+    assert_eq!(
+        (&stored["checked"], &stored["violations"]),
+        (&json!(0), &json!([]))
+    );
+    checker.finish().await.expect("checked");
+    assert_eq!(stored_type(&client).await["state"], "ENFORCED");
+}
+
+async fn a_simulation_outlives_its_snapshots() {
+    let client = large_document().await;
+    client
+        .mutate(r#"dropCollectionType(collection: "D")"#)
+        .await;
+    let ending = Injected::new(client.database.store().clone(), Fault::SnapshotsEnd, 5);
+    let database = opened(Arc::new(ending)).await;
+    let strings = r#"{"properties": {"list": {"items": {"type": "string"}}}}"#;
+    let simulated = operations::set_type(&database, "D", strings, true).await;
+    let simulated = simulated.expect("simulated");
+    assert!(simulated.complete);
+    assert_eq!(simulated.misfits.len(), 1);
+}
+
+async fn a_checker_of_one_collection_leaves_others_alone() {
+    let client = client().await;
+    for collection in ["C", "D"] {
+        let insert =
+            format!("insertDocument(collection: {collection:?}, id: 1, document: {{}}) {{ key }}");
+        client.mutate(&insert).await;
+        set_type(&client, collection, &json!({"type": "object"})).await;
+    }
+    let mut checker = TypeChecker::of_collection(client.database.clone(), "D");
+    checker.finish().await.expect("checked");
+    let query = "{ collections { name type { state } } }";
+    let data = client.data(query, NONE).await;
+    let state = |at: usize| data["collections"][at]["type"]["state"].clone();
+    assert_eq!((state(0), state(1)), (json!("CHECKING"), json!("ENFORCED")));
 }
 
 async fn a_simulation_of_a_command_reads_many_documents_and_no_write_waits() {

@@ -62,7 +62,8 @@ pub(crate) struct SetType {
     /// The file of the JSON Schema; - is standard input
     #[arg(value_parser = file_path())]
     pub(crate) file: PathBuf,
-    /// Change nothing, and only print which of the first 10,000 documents would not fit
+    /// Change nothing, and only print which places of the first 10,000 documents, or 16 MiB, would not
+    /// fit, at most 100; if there is one, the exit code is 1
     #[arg(long)]
     pub(crate) dry_run: bool,
 }

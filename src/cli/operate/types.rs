@@ -1,5 +1,6 @@
 //! `phyllo types`
 
+use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
@@ -18,7 +19,7 @@ use crate::cli::terminal::output::{Output, say};
 use crate::database::{Misfit, StoredType, TypeChange, TypeChecker, TypeState};
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
-use crate::limits::{INDEX_POLL_TIME, TYPE_BYTES_MAX};
+use crate::limits::{INDEX_POLL_TIME, TYPE_BYTES_MAX, TYPE_VIOLATIONS_MAX};
 use crate::operations::InferredType;
 
 pub(crate) async fn run(store: &StoreLocation, arguments: TypesArguments) -> Done {
@@ -78,7 +79,7 @@ async fn set(access: &DatabaseAccess, arguments: SetType) -> Done {
         }
     };
     say(format_args!("{meaning}"));
-    told(&defined.misfits)
+    fail_if_any(&defined.misfits)
 }
 
 async fn show(access: &DatabaseAccess, collection: &str) -> Done {
@@ -90,7 +91,8 @@ async fn list(access: &DatabaseAccess) -> Done {
     let mut output = Output::stdout();
     for stored in access.types(None).await? {
         let state = state_name(stored.state);
-        let line = format!("{}\t{state}\t{}\n", stored.collection, stored.misfits.len());
+        let collection = on_one_line(&stored.collection);
+        let line = format!("{collection}\t{state}\t{}\n", stored.misfits.len());
         output.write(line.as_bytes())?;
     }
     output.finish()
@@ -118,7 +120,8 @@ async fn checked(access: &DatabaseAccess, collection: &str) -> Done {
     loop {
         if let DatabaseAccess::Direct(database) = access {
             // No server does it, unless it is one of a cluster.
-            TypeChecker::new(database.clone()).finish().await?;
+            let mut checker = TypeChecker::of_collection(database.clone(), collection);
+            checker.finish().await?;
         }
         let stored = stored(access, collection).await?;
         match stored.state {
@@ -131,7 +134,7 @@ async fn checked(access: &DatabaseAccess, collection: &str) -> Done {
             }
             TypeState::Failed => {
                 print_misfits(&stored.misfits)?;
-                return told(&stored.misfits);
+                return fail_if_any(&stored.misfits);
             }
         }
     }
@@ -183,21 +186,45 @@ fn print_misfits(misfits: &[Misfit]) -> Done {
             Some(value) => format!(", not {}", abridged(value)),
             None => String::new(),
         };
-        let line = format!(
-            "{id}\t{}\t{}: {}{value}\n",
-            violation.place, violation.keyword, violation.expected
-        );
+        let id = on_one_line(&id.to_string());
+        let place = on_one_line(&violation.place);
+        let reason = format!("{}: {}{value}", violation.keyword, violation.expected);
+        let line = format!("{id}\t{place}\t{}\n", on_one_line(&reason));
         output.write(line.as_bytes())?;
     }
     output.finish()
 }
 
-/// Fails if there are places that do not fit, and says how many.
-fn told(misfits: &[Misfit]) -> Done {
+/// Text with its control characters escaped as in JSON, so that it stays in its line and column.
+fn on_one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' => line.push_str("\\n"),
+            '\t' => line.push_str("\\t"),
+            control if control.is_control() => {
+                // Writing to a string cannot fail.
+                let _ = write!(line, "\\u{:04x}", u32::from(control));
+            }
+            other => line.push(other),
+        }
+    }
+    line
+}
+
+/// Fails if there are places that do not fit, and reports how many.
+fn fail_if_any(misfits: &[Misfit]) -> Done {
     if misfits.is_empty() {
         return Ok(());
     }
-    say(format_args!("{} places do not fit the type", misfits.len()));
+    let count = misfits.len();
+    // A check ends after so many.
+    let at_least = if count >= TYPE_VIOLATIONS_MAX {
+        "at least "
+    } else {
+        ""
+    };
+    say(format_args!("{at_least}{count} places do not fit the type"));
     Err(Ended::Told)
 }
 

@@ -67,76 +67,105 @@ pub async fn simulate_type(
 ) -> Result<DefinedType> {
     let types = TypeCache::of(transaction);
     let until = Instant::now() + SIMULATED_TIME_MAX;
-    simulate(
-        transaction.without_conflict(),
-        &types,
-        budget,
-        of,
-        Some(until),
-    )
-    .await
+    let read = transaction.without_conflict();
+    let mut simulated = Simulated::begin(read, &types, budget, of).await?;
+    while !simulated.is_done() && Instant::now() < until {
+        let portion = PortionRead::only(read);
+        simulated.read_portion(portion, budget, of).await?;
+    }
+    Ok(simulated.finish())
 }
 
-/// As [`simulate_type`], in a snapshot, so that no write waits. There is no limit on time.
+/// As [`simulate_type`], from snapshots, so that no write waits. There is no limit on time.
 ///
 /// # Errors
-/// As [`simulate_type`].
-pub async fn simulate_type_in_snapshot(
+/// As [`simulate_type`]. `CONFLICT`: a document was changed while it was read from several snapshots.
+pub async fn simulate_type_in_snapshots(
     database: &Database,
     budget: &Budget,
     of: &CollectionType,
 ) -> Result<DefinedType> {
     let snapshot = database.snapshot().await?;
-    simulate(&*snapshot, database.types(), budget, of, None).await
+    let mut simulated = Simulated::begin(&*snapshot, database.types(), budget, of).await?;
+    while !simulated.is_done() {
+        let snapshot = database.snapshot().await?;
+        let portion = PortionRead::renewed(&*snapshot, database);
+        simulated.read_portion(portion, budget, of).await?;
+    }
+    Ok(simulated.finish())
 }
 
-async fn simulate(
-    read: &dyn Read,
-    types: &TypeCache,
-    budget: &Budget,
-    of: &CollectionType,
-    until: Option<Instant>,
-) -> Result<DefinedType> {
-    let (effect, state) = type_change(read, types, budget, of).await?;
-    let mut defined = DefinedType {
-        collection: of.collection().to_owned(),
-        effect,
-        state,
-        examined: Some(0),
-        complete: true,
-        misfits: Vec::new(),
-    };
-    if effect != TypeChange::NeedsCheck {
-        return Ok(defined);
+/// A simulation that reads one portion of documents after another.
+struct Simulated {
+    defined: DefinedType,
+    position: Vec<u8>,
+    left: PortionBounds,
+}
+
+impl Simulated {
+    async fn begin(
+        read: &dyn Read,
+        types: &TypeCache,
+        budget: &Budget,
+        of: &CollectionType,
+    ) -> Result<Self> {
+        let (effect, state) = type_change(read, types, budget, of).await?;
+        Ok(Self {
+            defined: DefinedType {
+                collection: of.collection().to_owned(),
+                effect,
+                state,
+                examined: Some(0),
+                complete: effect != TypeChange::NeedsCheck,
+                misfits: Vec::new(),
+            },
+            position: Vec::new(),
+            left: PortionBounds {
+                documents: SIMULATED_DOCUMENTS_MAX,
+                bytes: SIMULATED_BYTES_MAX,
+                misfits: TYPE_VIOLATIONS_MAX,
+            },
+        })
     }
-    let mut left = PortionBounds {
-        documents: SIMULATED_DOCUMENTS_MAX,
-        bytes: SIMULATED_BYTES_MAX,
-        misfits: TYPE_VIOLATIONS_MAX,
-    };
-    let mut position = Vec::new();
-    loop {
-        let documents = left.documents.min(TYPE_CHECK_DOCUMENTS_MAX);
-        let bounds = PortionBounds { documents, ..left };
-        let portion = PortionRead::only(read);
-        let portion = validate_portion(portion, budget, of, &position, bounds).await?;
-        position = portion.position;
-        left.documents -= portion.documents.min(documents);
+
+    /// Whether all documents are read that have to be, or a limit is reached.
+    fn is_done(&self) -> bool {
+        let left = &self.left;
+        self.defined.complete || left.documents == 0 || left.bytes == 0 || left.misfits == 0
+    }
+
+    /// Reads a portion.
+    async fn read_portion(
+        &mut self,
+        read: PortionRead<'_>,
+        budget: &Budget,
+        of: &CollectionType,
+    ) -> Result<()> {
+        let left = &mut self.left;
+        let bounds = PortionBounds {
+            documents: left.documents.min(TYPE_CHECK_DOCUMENTS_MAX),
+            ..*left
+        };
+        let portion = validate_portion(read, budget, of, &self.position, bounds).await?;
+        left.documents = left.documents.saturating_sub(portion.documents);
         left.bytes = left.bytes.saturating_sub(portion.bytes);
-        left.misfits -= portion.misfits.len().min(left.misfits);
-        defined.misfits.extend(portion.misfits);
-        let is_late = until.is_some_and(|until| Instant::now() >= until);
-        let is_used_up = left.documents == 0 || left.bytes == 0 || left.misfits == 0;
-        if portion.is_last || is_used_up || is_late {
-            defined.complete = portion.is_last;
-            break;
-        }
+        left.misfits = left.misfits.saturating_sub(portion.misfits.len());
+        self.position = portion.position;
+        self.defined.misfits.extend(portion.misfits);
+        self.defined.complete = portion.is_last;
+        self.defined.examined = Some((SIMULATED_DOCUMENTS_MAX - left.documents) as u64);
+        Ok(())
     }
-    defined.examined = Some((SIMULATED_DOCUMENTS_MAX - left.documents) as u64);
-    defined.state = match (defined.misfits.is_empty(), defined.complete) {
-        (false, _) => TypeState::Failed,
-        (true, true) => TypeState::Enforced,
-        (true, false) => TypeState::Checking,
-    };
-    Ok(defined)
+
+    fn finish(self) -> DefinedType {
+        let mut defined = self.defined;
+        if defined.effect == TypeChange::NeedsCheck {
+            defined.state = match (defined.misfits.is_empty(), defined.complete) {
+                (false, _) => TypeState::Failed,
+                (true, true) => TypeState::Enforced,
+                (true, false) => TypeState::Checking,
+            };
+        }
+        defined
+    }
 }

@@ -33,6 +33,8 @@ use crate::types::CollectionType;
 pub struct TypeChecker {
     database: Database,
     holder: LeaseHolder,
+    /// The only collection that it checks, if it is limited to one.
+    only: Option<String>,
     /// Documents in the next portion. Lowered after a portion that changed while it was read.
     documents: usize,
 }
@@ -61,7 +63,16 @@ impl TypeChecker {
         Self {
             holder: LeaseHolder::of(&database),
             database,
+            only: None,
             documents: TYPE_CHECK_DOCUMENTS_MAX,
+        }
+    }
+
+    /// Creates a checker of one collection in `database`.
+    pub fn of_collection(database: Database, collection: &str) -> Self {
+        Self {
+            only: Some(collection.to_owned()),
+            ..Self::new(database)
         }
     }
 
@@ -72,6 +83,7 @@ impl TypeChecker {
     }
 
     async fn check_always(&mut self) {
+        let mut last_warning = String::new();
         loop {
             match self.checked_portion().await {
                 Ok(TypeCheckStep::Nothing) => sleep(INDEX_POLL_TIME).await,
@@ -85,8 +97,11 @@ impl TypeChecker {
                     tracing::info!(collection, "all documents fit the type of the collection");
                 }
                 Err(error) => {
-                    if error.kind() != ErrorKind::Conflict {
-                        tracing::warn!("the check of a type was interrupted: {error}");
+                    // The same error, for example of a damaged type, is logged once.
+                    let warning = error.to_string();
+                    if error.kind() != ErrorKind::Conflict && warning != last_warning {
+                        tracing::warn!("the check of a type was interrupted: {warning}");
+                        last_warning = warning;
                     }
                     sleep(INDEX_POLL_TIME).await;
                 }
@@ -167,6 +182,9 @@ impl TypeChecker {
         let Some(collection) = Family::typed_collection(key) else {
             return Ok(None);
         };
+        if self.only.as_ref().is_some_and(|only| *only != collection) {
+            return Ok(None);
+        }
         let progress = TypeCheckProgress::of_collection(&collection, value)?;
         if !self.holder.may_go_on(&progress.owner, progress.expiry) {
             return Ok(None);
@@ -174,9 +192,8 @@ impl TypeChecker {
         let Some(head) = TypeHead::read(read, &collection).await? else {
             return Ok(None);
         };
-        let budget = Budget::of_background();
         let types = self.database.types();
-        let of = types.find(read, &budget, &collection, &head).await?;
+        let of = types.find(read, &collection, &head).await?;
         Ok(Some(CheckTask { of, head, progress }))
     }
 

@@ -112,7 +112,8 @@ async fn copy_indexes(source: &Database, target: &Database) -> Result<()> {
     Builder::new(target.clone()).finish().await
 }
 
-/// Gives the target's collections the types of the source, and checks the documents against them.
+/// Gives the target's collections the types of the source, except for those that have a type, and checks
+/// the documents.
 async fn copy_types(source: &Database, target: &Database) -> Result<()> {
     let snapshot = source.snapshot().await?;
     let budget = Budget::of_background();
@@ -121,12 +122,15 @@ async fn copy_types(source: &Database, target: &Database) -> Result<()> {
             continue;
         };
         let types = source.types();
-        let of = types.find(&*snapshot, &budget, &collection, &head).await?;
+        let of = types.find(&*snapshot, &collection, &head).await?;
         let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
             let (of, budget) = (of.clone(), budget.clone());
             Box::pin(async move {
-                let set = set_type(&*transaction, &budget, &of).await;
-                set.map(Decision::Commit)
+                let stored = TypeHead::read(&*transaction, of.collection()).await?;
+                if stored.is_none() {
+                    set_type(&*transaction, &budget, &of).await?;
+                }
+                Ok(Decision::Commit(()))
             })
         };
         let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;

@@ -127,7 +127,7 @@ async fn state_without_check(
         // A check has found that some documents do not fit the old type.
         return Ok(None);
     }
-    let old = types.find(read, budget, collection, head).await?;
+    let old = types.find(read, collection, head).await?;
     let compatible = budget.compute(|steps| is_compatible(&old, new, steps));
     // A check that goes on has found that the documents before its position fit the old type.
     Ok(compatible.await?.then_some(head.state))
@@ -165,8 +165,8 @@ pub(crate) async fn set_type(
     Ok((change, state))
 }
 
-/// Checks the stored documents of a collection against its type from the first one on, unless they are
-/// being checked. Returns whether the collection has a type.
+/// Checks the stored documents of a collection against its type from the first one on, also if they
+/// are being checked. Returns whether the collection has a type.
 ///
 /// # Errors
 /// `INTERNAL`: the stored type is damaged. Errors of the store.
@@ -174,9 +174,7 @@ pub async fn check_type(transaction: &dyn Transaction, collection: &str) -> Resu
     let Some(head) = TypeHead::read(transaction, collection).await? else {
         return Ok(false);
     };
-    if head.state != TypeState::Checking {
-        begin_check(transaction, collection, head)?;
-    }
+    begin_check(transaction, collection, head)?;
     Ok(true)
 }
 

@@ -8,7 +8,7 @@ use crate::budget::{Budget, Steps};
 use crate::error::Result;
 use crate::limits::TYPES_CACHED_BYTES_MAX;
 use crate::store::{Read, Transaction};
-use crate::types::{CollectionType, Shape};
+use crate::types::CollectionType;
 
 /// The parsed types that this process used last, by the digests of their texts. Clones share them.
 #[derive(Clone, Default)]
@@ -32,14 +32,14 @@ impl TypeCache {
         transaction.attachments().get()
     }
 
-    /// The type with this head. Its text is read and parsed if it is not cached.
+    /// The type with this head. Its text is read and parsed if it is not cached. No request pays for that,
+    /// so that each one can use a type that was set: its size was limited then.
     ///
     /// # Errors
-    /// `INTERNAL`: the text is damaged. Errors of the store. As [`Budget::compute`].
+    /// `INTERNAL`: the text is damaged. Errors of the store.
     pub(crate) async fn find(
         &self,
         read: &dyn Read,
-        budget: &Budget,
         collection: &str,
         head: &TypeHead,
     ) -> Result<CollectionType> {
@@ -48,8 +48,8 @@ impl TypeCache {
         }
         let text = head.text(read, collection).await?;
         let parse = |steps: &Steps<'_>| CollectionType::parse(collection, &text, steps);
-        let parsed = budget.compute(parse).await?;
-        let bytes = approximate_bytes(&parsed);
+        let parsed = Budget::of_background().compute(parse).await?;
+        let bytes = parsed.held();
         let mut cached = self.lock();
         if cached.bytes + bytes > TYPES_CACHED_BYTES_MAX {
             *cached = CachedTypes::default();
@@ -64,15 +64,3 @@ impl TypeCache {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
-
-/// The approximate memory of a type: its text, its shapes, and its compiled patterns.
-fn approximate_bytes(of: &CollectionType) -> usize {
-    let shapes = of.shapes().map(|(_, shape)| {
-        let has_pattern = shape.constraints.string.pattern.is_some();
-        size_of::<Shape>() + if has_pattern { PATTERN_BYTES } else { 0 }
-    });
-    of.text().len() + shapes.sum::<usize>()
-}
-
-/// The memory of a typical compiled pattern.
-const PATTERN_BYTES: usize = 64 << 10;

@@ -29,12 +29,11 @@ impl TypeGuard {
     /// As [`TypeCache::find`].
     pub(crate) async fn of(
         transaction: &dyn Transaction,
-        budget: &Budget,
         collection: &str,
         head: &TypeHead,
     ) -> Result<Self> {
         let cache = TypeCache::of(transaction);
-        let of = cache.find(transaction, budget, collection, head).await?;
+        let of = cache.find(transaction, collection, head).await?;
         Ok(Self(Some(Box::new(TypedEdit {
             of,
             touched: TouchedPlaces::default(),
@@ -135,7 +134,11 @@ impl TypedEdit {
         let outside = |key: &[u8]| !values.have(key);
         for (array, first) in self.touched.tails().filter(|(array, _)| outside(array)) {
             budget.pace(1).await?;
-            found.extend(document.elements(array, first).await?);
+            let room = TYPE_VIOLATIONS_MAX - found.len();
+            found.extend(document.elements(array, first, room).await?);
+            if found.len() >= TYPE_VIOLATIONS_MAX {
+                return Ok(found);
+            }
         }
         for member in self.touched.removed_members().filter(|key| outside(key)) {
             budget.pace(1).await?;
@@ -165,7 +168,7 @@ pub(crate) async fn validate_new(
     };
     let cache = TypeCache::of(transaction);
     let collection = &document.collection;
-    let of = cache.find(transaction, budget, collection, head).await?;
+    let of = cache.find(transaction, collection, head).await?;
     let steps = Steps::of(budget);
     let mut validator = of.validator(&[], &steps);
     let pushed = push_all(&mut validator, budget, leaves.iter()).await;

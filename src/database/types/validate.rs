@@ -55,7 +55,7 @@ fn in_error(violation: &Violation) -> TypeViolation {
         place: violation.place.to_string(),
         keyword: violation.keyword.to_owned(),
         expected: violation.expected.clone(),
-        value: Some(violation.found.clone()),
+        value: violation.value(),
     }
 }
 
@@ -130,19 +130,23 @@ impl<'d> TypedDocument<'d> {
     /// fits.
     pub(crate) async fn elsewhere(&self) -> Result<Option<TypeViolation>> {
         let violations = self.value(&self.prefix, None).await?;
-        Ok(violations.into_iter().next().map(|first| TypeViolation {
+        Ok((!violations.is_empty()).then(|| TypeViolation {
             place: String::new(),
-            keyword: first.keyword,
-            expected:
-                "that a document of another program fits everywhere; `phyllo adopt` lets it be \
-                       corrected step by step"
-                    .to_owned(),
+            keyword: "type".to_owned(),
+            expected: "a document that fits at all places, because another program stored it; \
+                       after `phyllo adopt` it can be corrected step by step"
+                .to_owned(),
             value: None,
         }))
     }
 
-    /// Validates the elements of an array from an index on.
-    pub(crate) async fn elements(&self, array: &[u8], first: u64) -> Result<Vec<TypeViolation>> {
+    /// Validates the elements of an array from an index on, until so many violations are found.
+    pub(crate) async fn elements(
+        &self,
+        array: &[u8],
+        first: u64,
+        violations_max: usize,
+    ) -> Result<Vec<TypeViolation>> {
         let begin = below(array, &Segment::Index(first));
         let place = self.place(&begin)?;
         if self.of.accepts_everything_at(&place.0) {
@@ -159,6 +163,9 @@ impl<'d> TypedDocument<'d> {
                 if !matches!(&open, Some((element, _)) if is_at_or_below(key, element)) {
                     if let Some((_, validator)) = open.take() {
                         violations.extend(found(validator).map_err(not_validated)?);
+                        if violations.len() >= violations_max {
+                            return Ok(violations);
+                        }
                     }
                     let bytes = step(&key[array.len()..]).map_or(0, |(_, bytes)| bytes);
                     let element = key[..array.len() + bytes].to_vec();
@@ -185,8 +192,8 @@ impl<'d> TypedDocument<'d> {
         Ok(violation.as_ref().map(in_error))
     }
 
-    /// Whether an array has too few or too many elements. Their number is left out, because the client may
-    /// not be allowed to read it.
+    /// Whether an array has too few or too many elements. The violation has no number of them, because the
+    /// client may not be allowed to read it.
     pub(crate) async fn length(&self, array: &[u8]) -> Result<Option<TypeViolation>> {
         let place = self.place(array)?;
         if !self.of.bounds_length(&place.0) {
@@ -207,10 +214,7 @@ impl<'d> TypedDocument<'d> {
             _ => 0,
         };
         let violation = self.of.check_length(&place.0, length);
-        Ok(violation.map(|violation| TypeViolation {
-            value: None,
-            ..in_error(&violation)
-        }))
+        Ok(violation.as_ref().map(in_error))
     }
 
     /// # Errors
@@ -256,6 +260,9 @@ pub(crate) fn check(document: &DocumentKey, mut violations: Vec<TypeViolation>) 
     let value = value.map_or(String::new(), |value| format!(", but there is {value}"));
     let more = match violations.len() - 1 {
         0 => String::new(),
+        more if violations.len() == TYPE_VIOLATIONS_MAX => {
+            format!("; at least {more} more places do not fit")
+        }
         more => format!("; {more} more places do not fit"),
     };
     let named = if is_pending(id) {

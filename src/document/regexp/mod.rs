@@ -92,6 +92,12 @@ impl Regexp {
         self.compiled(steps).map(|compiled| compiled.is_some())
     }
 
+    /// The bytes of the compiled expression. 0 before it is compiled.
+    pub fn compiled_bytes(&self) -> usize {
+        let compiled = self.0.compiled.get().and_then(Option::as_ref);
+        compiled.map_or(0, |compiled| compiled.held())
+    }
+
     fn compiled(&self, steps: &Steps<'_>) -> Result<Option<&Arc<CompiledPattern>>> {
         let RegexpText {
             whole,

@@ -103,7 +103,7 @@ impl Sketches {
                 Limit::new("inferredPlaces", INFERRED_PLACES_MAX),
                 format!(
                     "the documents have more than {INFERRED_PLACES_MAX} different places, which is the \
-                     limit: infer the type from fewer documents"
+                     limit: their type has to be written by hand"
                 ),
             ));
         }

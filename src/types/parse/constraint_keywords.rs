@@ -11,7 +11,8 @@ use crate::document::number;
 use crate::document::regexp::{Regexp, check_steps};
 use crate::error::{Error, Limit, Result};
 use crate::limits::{
-    TYPE_ENUM_VALUE_BYTES_MAX, TYPE_ENUM_VALUES_MAX, TYPE_PATTERNS_MAX, TYPE_PROPERTIES_MAX,
+    TYPE_ENUM_VALUE_BYTES_MAX, TYPE_ENUM_VALUES_MAX, TYPE_PATTERNS_BYTES_MAX, TYPE_PATTERNS_MAX,
+    TYPE_PROPERTIES_MAX,
 };
 use crate::types::schema_json::SchemaJson;
 use crate::types::shape::{
@@ -295,6 +296,12 @@ impl<'s> Parser<'s> {
             let first = elements.first();
             let agree = first.is_some_and(|first| elements[1..].iter().all(|it| it == first));
             if agree && (ends_there || items == first) {
+                if let Some(behind) =
+                    items.filter(|it| Some(*it) != first && it.boolean().is_none())
+                {
+                    // No element has it. It is parsed so that its keywords are checked.
+                    self.inside(behind, &at_items)?;
+                }
                 if ends_there {
                     items_max = Some(items_max.map_or(length, |max| max.min(length)));
                 }
@@ -380,6 +387,16 @@ impl<'s> Parser<'s> {
         };
         let pattern = Regexp::parse(text, false).map_err(in_schema)?;
         if pattern.compile(self.steps).map_err(in_schema)? {
+            self.pattern_bytes += pattern.compiled_bytes();
+            if self.pattern_bytes > TYPE_PATTERNS_BYTES_MAX {
+                return Err(in_schema(Error::too_complex(
+                    Limit::new("typePatternsBytes", TYPE_PATTERNS_BYTES_MAX),
+                    format!(
+                        "the patterns take more than {TYPE_PATTERNS_BYTES_MAX} bytes once they are \
+                         compiled, which is the limit: bound lengths by `maxLength`"
+                    ),
+                )));
+            }
             return Ok(Some(pattern));
         }
         self.problems.add(

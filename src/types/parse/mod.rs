@@ -62,6 +62,7 @@ pub(super) fn shapes(collection: &str, text: &str, steps: &Steps<'_>) -> Result<
         problems: Problems::default(),
         properties: 0,
         patterns: 0,
+        pattern_bytes: 0,
     };
     parser.document(&json)?;
     parser.finish()
@@ -95,6 +96,8 @@ struct Parser<'s> {
     /// The number of properties and of patterns so far.
     properties: usize,
     patterns: usize,
+    /// The bytes of the compiled patterns so far.
+    pattern_bytes: usize,
 }
 
 /// A shape whose constraints are those of another.

@@ -64,6 +64,10 @@ impl Pointer<'_> {
 /// The name in a token of a JSON Pointer in a URI fragment. None if an escape is malformed.
 pub(super) fn decode_token(token: &str) -> Option<String> {
     let decoded = percent_decode_str(token).decode_utf8().ok()?;
+    if decoded.contains('/') {
+        // It separates tokens also if it is escaped (RFC 6901 §6).
+        return None;
+    }
     let mut name = String::with_capacity(decoded.len());
     let mut parts = decoded.split('~');
     name.push_str(parts.next()?);

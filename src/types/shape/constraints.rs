@@ -64,6 +64,18 @@ impl Constraints {
             && bounds.iter().all(|bound| bound.is_none())
     }
 
+    /// Their approximate memory, without that of names and values, which are parts of the schema.
+    pub fn held(&self) -> usize {
+        let property = size_of::<Property>() + size_of::<u32>() + 4 * size_of::<usize>();
+        let pattern = self.string.pattern.as_ref();
+        let enumeration = self.enumeration.as_ref();
+        let values = enumeration.map_or(0, |it| it.values().len());
+        size_of::<Self>()
+            + self.object.properties.len() * property
+            + pattern.map_or(0, Regexp::compiled_bytes)
+            + values * (size_of::<Leaf<'_>>() + size_of::<u32>())
+    }
+
     /// Those that all values fulfil.
     pub fn open() -> Self {
         Self {

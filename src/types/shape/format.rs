@@ -157,7 +157,7 @@ fn is_uuid(text: &str) -> bool {
         })
 }
 
-/// `Mailbox` (RFC 5321 §4.1.2), in ASCII.
+/// `Mailbox` (RFC 5321 §4.1.2), in ASCII, with the lengths of §4.5.3.1.
 fn is_email(text: &str) -> bool {
     let Some((local, domain)) = text.rsplit_once('@') else {
         return false;
@@ -169,7 +169,7 @@ fn is_email(text: &str) -> bool {
         Some(quoted) => is_quoted(quoted),
         None => local.split('.').all(is_atom),
     };
-    is_local && (is_domain(domain) || is_address_literal(domain))
+    is_local && local.len() <= 64 && (is_domain(domain) || is_address_literal(domain))
 }
 
 fn is_atom(text: &str) -> bool {
@@ -203,7 +203,7 @@ fn is_domain(text: &str) -> bool {
             && !label.starts_with('-')
             && !label.ends_with('-')
     };
-    text.len() <= 255 && text.split('.').all(is_label)
+    text.len() <= 253 && text.split('.').all(is_label)
 }
 
 /// `address-literal` of an IP address.
@@ -409,6 +409,21 @@ mod tests {
                 "jo\u{e9}@example.com",
             ],
         );
+    }
+
+    #[test]
+    fn email_addresses_have_a_greatest_length() {
+        let address = |local: usize, labels: usize| {
+            format!("{}@{}com", "a".repeat(local), "abcdefghi.".repeat(labels))
+        };
+        for (text, fits) in [
+            (address(64, 1), true),
+            (address(65, 1), false),
+            (address(1, 25), true),
+            (address(1, 26), false),
+        ] {
+            assert_eq!(Format::Email.accepts(&text), fits, "{text}");
+        }
     }
 
     #[test]

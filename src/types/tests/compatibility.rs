@@ -142,6 +142,19 @@ fn large_types_are_compared_in_bounded_time() {
         )
     };
     assert!(compatible(&circle(100), &circle(99)));
+    // Each pair of schemas has many properties: it is not certain, and the request does not fail.
+    let maps = (0..5_000).map(|at| {
+        let next = (at + 1) % 5_000;
+        format!(
+            r##""d{at}":{{"type":"object","additionalProperties":{{"$ref":"#/$defs/d{next}"}}}}"##
+        )
+    });
+    let maps: Vec<_> = maps.collect();
+    let maps = format!(
+        r##"{{"$ref":"#/$defs/d0","$defs":{{{}}}}}"##,
+        maps.join(",")
+    );
+    assert!(!compatible(&of(5_000), &maps));
     assert!(
         !compatible(&circle(4_999), &circle(4_998)),
         "it is not certain"

@@ -109,7 +109,7 @@ impl<'t> Editor<'t> {
         editor.index_maintainer = IndexMaintainer::of(transaction, budget, document, indexes)?;
         if let Some(head) = type_head {
             let collection = &document.collection;
-            editor.type_guard = TypeGuard::of(transaction, budget, collection, &head).await?;
+            editor.type_guard = TypeGuard::of(transaction, collection, &head).await?;
         }
         Ok((editor, target))
     }
