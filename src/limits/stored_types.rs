@@ -21,6 +21,8 @@ pub const SIMULATED_TIME_MAX: Duration = Duration::from_millis(500);
 pub const TYPE_CHECK_DOCUMENTS_MAX: usize = 512;
 /// Bytes of keys and values after which such a step ends, at the end of a document.
 pub const TYPE_CHECK_BYTES_MAX: usize = 1 << 20;
+/// Steps of the validation of one document by a check. A request has fewer by default.
+pub const CHECKED_DOCUMENT_STEPS_MAX: u64 = 100_000_000;
 /// Documents whose first pairs such a step reads in one round.
 pub const TYPE_CHECK_DOCUMENTS_AT_ONCE: usize = 32;
 /// Pairs of a document in that round.

@@ -35,13 +35,6 @@ fn a_type_is_set_listed_shown_and_dropped() {
 #[test]
 fn places_that_do_not_fit_are_printed() {
     both(|store| {
-        store.import(
-            r#"{"id":1,"document":{"name":1}}
-            {"id":2,"document":{"name":"b"}}
-            {"id":3,"document":{}}"#,
-            &["--format", "lines", "--id", "/id"],
-        );
-        store.run(&["delete", "D", "--everything"]).expect(0);
         let lines = "{\"id\":\"1\",\"document\":{\"name\":1}}\n\
                      {\"id\":\"2\",\"document\":{\"name\":\"b\"}}\n\
                      {\"id\":\"3\",\"document\":{}}\n";

@@ -20,6 +20,8 @@ cases!(
         a_new_document_that_does_not_fit_is_rejected,
         every_mutation_is_validated,
         an_error_has_the_place_the_keyword_and_the_value,
+        an_array_can_be_corrected_step_by_step,
+        a_simulation_sees_what_its_operation_wrote,
         appended_elements_have_at_most_a_hundred_violations,
         the_value_of_a_violation_is_json,
         an_error_of_a_document_without_an_id_names_none,
@@ -479,6 +481,76 @@ async fn an_error_has_the_place_the_keyword_and_the_value() {
     let response = client.ask(query, json!({"v": points})).await;
     let violations = response["errors"][0]["extensions"]["violations"].as_array();
     assert_eq!(violations.map(Vec::len), Some(TYPE_VIOLATIONS_MAX));
+}
+
+async fn an_array_can_be_corrected_step_by_step() {
+    let client = client().await;
+    client
+        .insert("1", r#"{"list":[1,2,3,4,5],"more":[]}"#)
+        .await;
+    let schema = json!({"properties": {"list": {"maxItems": 3}, "more": {"minItems": 2}}});
+    set_type(&client, "D", &schema).await;
+    let fits = async |fields: &str| {
+        let response = client.ask(&format!("mutation {{ {fields} }}"), NONE).await;
+        response.get("errors").is_none()
+    };
+    for (fields, is_accepted) in [
+        (
+            r#"patchDocument(id: 1, patch: [{op: "add", path: "/list/-", value: 6}]) { key }"#,
+            false,
+        ),
+        (
+            r#"patchDocument(id: 1, patch: [{op: "add", path: "/list/0", value: 0}, {op: "remove", path: "/list/1"}]) { key }"#,
+            false,
+        ),
+        (
+            r#"deleteDocument(id: 1, path: "/list/4") { deleted }"#,
+            true,
+        ),
+        (
+            r#"deleteDocument(id: 1, path: "/list/0") { deleted }"#,
+            true,
+        ),
+        (
+            r#"patchDocument(id: 1, patch: [{op: "add", path: "/list/0", value: 0}]) { key }"#,
+            false,
+        ),
+        (
+            r#"patchDocument(id: 1, patch: [{op: "add", path: "/more/-", value: 1}]) { key }"#,
+            true,
+        ),
+        (
+            r#"deleteDocument(id: 1, path: "/more/0") { deleted }"#,
+            false,
+        ),
+        (
+            r#"updateDocuments(where: {}, everything: true, append: [{at: "$.more", values: [2]}]) { matched }"#,
+            true,
+        ),
+        (
+            r#"deleteDocument(id: 1, path: "/more/0") { deleted }"#,
+            false,
+        ),
+    ] {
+        assert_eq!(fits(fields).await, is_accepted, "{fields}");
+    }
+    assert_eq!(client.stored("1").await, r#"{"list":[2,3,4],"more":[1,2]}"#);
+}
+
+async fn a_simulation_sees_what_its_operation_wrote() {
+    let client = client().await;
+    client.insert("1", r#"{"a":1}"#).await;
+    let schema = "{properties: {a: {type: \"integer\"}}}";
+    let data = client
+        .mutate(&format!(
+            "a: replaceDocument(id: 1, document: {{a: \"x\"}}) {{ key }} b: insertDocument(id: 2, document: {{a: 0.5}}) {{ key }} \
+             c: setCollectionType(collection: \"D\", schema: {schema}, dryRun: true) {{ violations {{ key value }} }}"
+        ))
+        .await;
+    assert_eq!(
+        data["c"]["violations"],
+        json!([{"key": "1", "value": "\"x\""}, {"key": "2", "value": "0.5"}])
+    );
 }
 
 async fn appended_elements_have_at_most_a_hundred_violations() {

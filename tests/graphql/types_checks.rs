@@ -310,6 +310,15 @@ async fn a_damaged_type_does_not_keep_others_from_being_checked() {
     other.mutate(r#"dropCollectionType(collection: "C")"#).await;
     other.mutate(insert).await;
     checker.finish().await.expect("checked");
+    // And so does another type.
+    let schema = json!({"type": "object", "title": "E"});
+    set_type(&client, "C", &schema).await;
+    set(&client, &text, b"{}").await;
+    let other = client.of_database(opened(client.database.store().clone()).await);
+    let wider = json!({"type": ["object", "null"], "title": "E"});
+    let again = set_type(&other, "C", &wider).await;
+    assert_eq!(again["effect"], "NEEDS_CHECK");
+    checker.finish().await.expect("checked");
 }
 
 /// The types that change while clients write. Each rejects documents that another one accepts.

@@ -166,6 +166,10 @@ fn read_schema(file: &Path) -> Result<String> {
     // One byte more is read, so that a larger schema is rejected and not cut.
     let mut reader = reader.take(TYPE_BYTES_MAX as u64 + 1);
     reader.read_to_end(&mut bytes).map_err(cannot)?;
+    if bytes.len() > TYPE_BYTES_MAX {
+        // It is rejected because of its length. Its last character may be cut.
+        return Ok(String::from_utf8_lossy(&bytes).into_owned());
+    }
     String::from_utf8(bytes)
         .map_err(|_| Error::bad_input(format!("{} is not UTF-8", file.display())))
 }

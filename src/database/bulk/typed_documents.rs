@@ -10,7 +10,9 @@ use crate::database::types::validate::{found, push_all};
 use crate::document::path::Place;
 use crate::error::{Error, ErrorKind, Result, TypeViolation};
 use crate::key::{Family, Version};
-use crate::limits::{TYPE_CHECK_DOCUMENTS_AT_ONCE, TYPE_CHECK_FIRST_PAIRS};
+use crate::limits::{
+    CHECKED_DOCUMENT_STEPS_MAX, TYPE_CHECK_DOCUMENTS_AT_ONCE, TYPE_CHECK_FIRST_PAIRS,
+};
 use crate::store::{Batch, RangeRead, Read, key_after};
 use crate::types::{CollectionType, NotValidated};
 
@@ -58,7 +60,7 @@ pub(crate) struct ValidatedPortion {
     pub(crate) is_last: bool,
     /// The places that do not fit.
     pub(crate) misfits: Vec<Misfit>,
-    /// The documents that have such places, with their versions.
+    /// The documents that have such places, with their versions, if they are read from snapshots.
     pub(crate) unfit: Vec<(DocumentKey, Option<Version>)>,
 }
 
@@ -98,9 +100,11 @@ pub(crate) async fn validate_portion(
                 let found = reading.validate(budget, of).await?;
                 portion.bytes += reading.bytes;
                 if !found.is_empty() {
-                    let version = match reading.version {
-                        VersionRead::Known(version) => version,
-                        VersionRead::Unread => version(read, &document).await?,
+                    let version = match (reading.version, source.later) {
+                        (VersionRead::Known(version), _) => version,
+                        (VersionRead::Unread, Some(_)) => version(read, &document).await?,
+                        // Only a check needs it. The transaction may have changed the document.
+                        (VersionRead::Unread, None) => None,
                     };
                     let misfits = found.into_iter().map(|violation| Misfit {
                         id: document.id.clone(),
@@ -173,6 +177,8 @@ impl<'r> DocumentReading<'r> {
         budget: &Budget,
         of: &CollectionType,
     ) -> Result<Vec<TypeViolation>> {
+        let own = Budget::of_checked_document();
+        let budget = self.source.later.map_or(budget, |_| &own);
         let steps = Steps::of(budget);
         let mut validator = of.validator(&[], &steps);
         let bytes = self.document.place(&Place::default())?.len();
@@ -180,13 +186,34 @@ impl<'r> DocumentReading<'r> {
             let pairs = self.batch.pairs.iter();
             let pairs = pairs.map(|(key, value)| (&key[bytes..], value));
             if let Err(error) = push_all(&mut validator, budget, pairs).await {
-                return damaged(error);
+                return self.not_validated(error);
             }
             if !self.next().await? {
                 break;
             }
         }
-        found(validator).or_else(damaged)
+        found(validator).or_else(|error| self.not_validated(error))
+    }
+
+    /// A document whose pairs are malformed fits no type, and neither does one whose check takes too long.
+    fn not_validated(&self, error: NotValidated) -> Result<Vec<TypeViolation>> {
+        let expected = match error {
+            NotValidated::Malformed(malformed) => {
+                format!("a document that is not damaged: {malformed}")
+            }
+            NotValidated::Failed(error) => match error.kind() {
+                ErrorKind::Exhausted(_) if self.source.later.is_some() => {
+                    format!("a document that is validated in {CHECKED_DOCUMENT_STEPS_MAX} steps")
+                }
+                _ => return Err(error),
+            },
+        };
+        Ok(vec![TypeViolation {
+            place: String::new(),
+            keyword: "type".to_owned(),
+            expected,
+            value: None,
+        }])
     }
 
     /// Reads the next batch. Returns whether there is one.
@@ -236,19 +263,6 @@ fn changed_meanwhile(DocumentKey { collection, id }: &DocumentKey) -> Error {
         ErrorKind::Conflict,
         format!("the document {id} of the collection {collection:?} was changed while it was read"),
     )
-}
-
-/// A document whose pairs are malformed fits no type.
-fn damaged(error: NotValidated) -> Result<Vec<TypeViolation>> {
-    match error {
-        NotValidated::Malformed(malformed) => Ok(vec![TypeViolation {
-            place: String::new(),
-            keyword: "type".to_owned(),
-            expected: format!("a document that is not damaged: {malformed}"),
-            value: None,
-        }]),
-        NotValidated::Failed(error) => Err(error),
-    }
 }
 
 /// The version of a document. None if it has none.

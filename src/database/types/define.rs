@@ -7,7 +7,7 @@ use crate::budget::Budget;
 use crate::database::document_key::check_collection;
 use crate::database::format;
 use crate::document::leaf::abridged;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, Version, name_of_collection};
 use crate::store::{Batches, RangeRead, Read, Transaction};
 use crate::types::{CollectionType, OnDelete, is_compatible};
@@ -127,7 +127,12 @@ async fn state_without_check(
         // A check has found that some documents do not fit the old type.
         return Ok(None);
     }
-    let old = types.find(read, collection, head).await?;
+    let old = match types.find(read, collection, head).await {
+        Ok(old) => old,
+        // The text of the old type is damaged. The new definition repairs it.
+        Err(error) if error.kind() == ErrorKind::Internal => return Ok(None),
+        Err(error) => return Err(error),
+    };
     let compatible = budget.compute(|steps| is_compatible(&old, new, steps));
     // A check that goes on has found that the documents before its position fit the old type.
     Ok(compatible.await?.then_some(head.state))

@@ -17,8 +17,8 @@ pub(crate) struct TouchedPlaces {
     values: BTreeMap<Vec<u8>, Option<Leaves>>,
     /// Members that were removed.
     removed: BTreeSet<Vec<u8>>,
-    /// Arrays whose length changed.
-    lengths: BTreeSet<Vec<u8>>,
+    /// Arrays whose length changed, with the elements that they have got more.
+    lengths: BTreeMap<Vec<u8>, i64>,
     /// Arrays to which elements were appended, and the index of the first of them.
     tails: BTreeMap<Vec<u8>, u64>,
     /// The bytes of the leaves that are kept.
@@ -44,15 +44,15 @@ impl TouchedPlaces {
     }
 
     /// Elements were appended to an array, from an index on.
-    pub(crate) fn appended(&mut self, array: &[u8], first: u64) {
-        self.lengths.insert(array.to_vec());
+    pub(crate) fn appended(&mut self, array: &[u8], first: u64, elements: u64) {
+        self.add_to_length(array, elements.cast_signed());
         let tail = self.tails.entry(array.to_vec()).or_insert(first);
         *tail = first.min(*tail);
     }
 
     /// An element was added at the end of an array. Its value is recorded besides.
     pub(crate) fn lengthened(&mut self, array: &[u8]) {
-        self.lengths.insert(array.to_vec());
+        self.add_to_length(array, 1);
     }
 
     /// An element was inserted in front of others. Its value is recorded afterwards.
@@ -61,6 +61,7 @@ impl TouchedPlaces {
             index: at + u64::from(at >= index),
             is_gone: false,
         });
+        self.add_to_length(array, 1);
     }
 
     /// Elements were removed, whose indexes are in ascending order.
@@ -75,6 +76,7 @@ impl TouchedPlaces {
                 is_gone: removed.get(before) == Some(&at),
             }
         });
+        self.add_to_length(array, -(removed.len() as u64).cast_signed());
     }
 
     /// The written values, without those inside another one.
@@ -103,9 +105,9 @@ impl TouchedPlaces {
         self.removed.iter().map(Vec::as_slice)
     }
 
-    /// The arrays whose length changed.
-    pub(crate) fn changed_lengths(&self) -> impl Iterator<Item = &[u8]> {
-        self.lengths.iter().map(Vec::as_slice)
+    /// The arrays whose length changed, with the elements that they have got more.
+    pub(crate) fn changed_lengths(&self) -> impl Iterator<Item = (&[u8], i64)> {
+        self.lengths.iter().map(|(array, more)| (&array[..], *more))
     }
 
     /// The arrays to which several elements were appended, and the index of the first.
@@ -113,13 +115,16 @@ impl TouchedPlaces {
         self.tails.iter().map(|(array, first)| (&array[..], *first))
     }
 
+    fn add_to_length(&mut self, array: &[u8], more: i64) {
+        *self.lengths.entry(array.to_vec()).or_default() += more;
+    }
+
     fn forget_inside(&mut self, key: &[u8]) {
         let end = prefix_end(key);
         drop(cut(&mut self.values, key, &end));
         drop(cut(&mut self.tails, key, &end));
-        for set in [&mut self.removed, &mut self.lengths] {
-            drop(cut_set(set, key, &end));
-        }
+        drop(cut(&mut self.lengths, key, &end));
+        drop(cut_set(&mut self.removed, key, &end));
     }
 
     /// Moves what was touched in the elements of an array from `first` on.
@@ -132,14 +137,14 @@ impl TouchedPlaces {
         let tails = cut(&mut self.tails, &begin, &end).into_iter();
         self.tails
             .extend(tails.filter_map(|(key, value)| Some((moved(key)?, value))));
-        for set in [&mut self.removed, &mut self.lengths] {
-            let cut = cut_set(set, &begin, &end);
-            set.extend(cut.into_iter().filter_map(moved));
-        }
+        let lengths = cut(&mut self.lengths, &begin, &end).into_iter();
+        self.lengths
+            .extend(lengths.filter_map(|(key, value)| Some((moved(key)?, value))));
+        let removed = cut_set(&mut self.removed, &begin, &end);
+        self.removed.extend(removed.into_iter().filter_map(moved));
         if let Some(tail) = self.tails.get_mut(array) {
             *tail = to(*tail).index;
         }
-        self.lengths.insert(array.to_vec());
     }
 }
 
@@ -261,7 +266,7 @@ mod tests {
         let list = member("list");
         let mut touched = TouchedPlaces::default();
         touched.wrote(&element(1), None);
-        touched.appended(&list, 5);
+        touched.appended(&list, 5, 2);
         touched.inserted(&list, 1);
         touched.wrote(&element(1), None);
         assert_eq!(keys(&touched), [element(1), element(2)]);
@@ -269,6 +274,7 @@ mod tests {
         touched.removed_elements(&list, &[0, 1, 6]);
         assert_eq!(keys(&touched), [element(0)]);
         assert_eq!(touched.tails().collect::<Vec<_>>(), [(&list[..], 4)]);
-        assert_eq!(touched.changed_lengths().collect::<Vec<_>>(), [&list[..]]);
+        let lengths: Vec<_> = touched.changed_lengths().collect();
+        assert_eq!(lengths, [(&list[..], 2 + 1 - 3)]);
     }
 }

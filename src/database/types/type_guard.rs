@@ -56,8 +56,8 @@ impl TypeGuard {
     }
 
     /// As [`TouchedPlaces::appended`].
-    pub(crate) fn appended(&mut self, array: &[u8], first: u64) {
-        self.record(|touched| touched.appended(array, first));
+    pub(crate) fn appended(&mut self, array: &[u8], first: u64, elements: u64) {
+        self.record(|touched| touched.appended(array, first, elements));
     }
 
     /// As [`TouchedPlaces::lengthened`].
@@ -144,9 +144,10 @@ impl TypedEdit {
             budget.pace(1).await?;
             found.extend(document.removed(member)?);
         }
-        for array in self.touched.changed_lengths().filter(|key| outside(key)) {
+        let lengths = self.touched.changed_lengths();
+        for (array, more) in lengths.filter(|(array, _)| outside(array)) {
             budget.pace(1).await?;
-            found.extend(document.length(array).await?);
+            found.extend(document.length(array, more).await?);
         }
         Ok(found)
     }

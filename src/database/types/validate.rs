@@ -193,8 +193,9 @@ impl<'d> TypedDocument<'d> {
     }
 
     /// Whether an array has too few or too many elements. The violation has no number of them, because the
-    /// client may not be allowed to read it.
-    pub(crate) async fn length(&self, array: &[u8]) -> Result<Option<TypeViolation>> {
+    /// client may not be allowed to read it. If it had too few or too many before, which a stored document
+    /// can have, an edit that brings it closer to the bound is accepted.
+    pub(crate) async fn length(&self, array: &[u8], more: i64) -> Result<Option<TypeViolation>> {
         let place = self.place(array)?;
         if !self.of.bounds_length(&place.0) {
             return Ok(None);
@@ -214,6 +215,16 @@ impl<'d> TypedDocument<'d> {
             _ => 0,
         };
         let violation = self.of.check_length(&place.0, length);
+        let before = length.saturating_add_signed(-more);
+        let before = self.of.check_length(&place.0, before);
+        let is_closer = match &before {
+            Some(before) if before.keyword == "maxItems" => more < 0,
+            Some(_) => more > 0,
+            None => false,
+        };
+        let same_bound =
+            |it: &Violation| before.as_ref().is_some_and(|was| was.keyword == it.keyword);
+        let violation = violation.filter(|it| !(is_closer && same_bound(it)));
         Ok(violation.as_ref().map(in_error))
     }
 
