@@ -229,9 +229,9 @@ async fn a_checker_of_one_collection_leaves_others_alone() {
 
 async fn a_simulation_of_a_command_reads_many_documents_and_no_write_waits() {
     /// More than the engines return in one batch.
-    const DOCUMENTS: usize = 2_300;
+    const DOCUMENTS: i64 = 2_300;
     let client = client().await;
-    let ids: Vec<usize> = (0..DOCUMENTS).collect();
+    let ids: Vec<i64> = (0..DOCUMENTS).collect();
     for some in ids.chunks(500) {
         let inserts = some.iter().map(|id| {
             let value = if id + 1 == DOCUMENTS { "true" } else { "1" };
@@ -246,11 +246,11 @@ async fn a_simulation_of_a_command_reads_many_documents_and_no_write_waits() {
     let simulated = operations::set_type(&client.database, "D", integers, true).await;
     let simulated = simulated.expect("simulated");
     drop(writer);
-    assert_eq!(simulated.examined, Some(DOCUMENTS as u64));
+    assert_eq!(simulated.examined, Some(DOCUMENTS.cast_unsigned()));
     assert!(simulated.complete);
     assert_eq!(simulated.state, TypeState::Failed);
     let keys: Vec<_> = simulated.misfits.iter().map(|it| it.id.clone()).collect();
-    assert_eq!(keys, [DocumentId::Integer(DOCUMENTS as i64 - 1)]);
+    assert_eq!(keys, [DocumentId::Integer(DOCUMENTS - 1)]);
     assert_eq!(stored_type(&client).await, Value::Null);
 }
 

@@ -20,13 +20,6 @@ pub(crate) fn pending(number: u16) -> DocumentId {
     DocumentId::Versionstamp(stamp)
 }
 
-/// Whether an id is the placeholder of [`pending`]. [`accept_versionstamp`] rejects it, so no stored
-/// document has it.
-pub(crate) fn is_pending(id: &DocumentId) -> bool {
-    let commit = &Version::PLACEHOLDER[..10];
-    matches!(id, DocumentId::Versionstamp(stamp) if stamp.starts_with(commit))
-}
-
 /// Prepares the store for a document under a given versionstamp: raises the format, and advances the
 /// versions past the stamp.
 ///

@@ -1,8 +1,7 @@
 //! The validation of values against a type, as streams of pairs.
 
 use crate::budget::{Budget, Steps};
-use crate::database::catalog::versionstamp::is_pending;
-use crate::database::document_key::{DocumentKey, below, prefix_end};
+use crate::database::document_key::{DocumentKey, below, is_pending, prefix_end};
 use crate::document::leaf::abridged;
 use crate::document::path::{Place, Segment};
 use crate::error::{Error, Result, TypeViolation};

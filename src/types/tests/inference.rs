@@ -260,7 +260,7 @@ fn documents_with_too_many_places_are_refused() {
     assert!(
         error
             .to_string()
-            .contains("infer the type from fewer documents"),
+            .contains("their type has to be written by hand"),
         "{error}"
     );
 }
