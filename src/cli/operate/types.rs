@@ -228,7 +228,11 @@ fn fail_if_any(misfits: &[Misfit]) -> Done {
     } else {
         ""
     };
-    say(format_args!("{at_least}{count} places do not fit the type"));
+    if count == 1 {
+        say(format_args!("1 place does not fit the type"));
+    } else {
+        say(format_args!("{at_least}{count} places do not fit the type"));
+    }
     Err(Ended::Told)
 }
 
