@@ -5,6 +5,12 @@ use super::harness::{Store, both};
 const SCHEMA: &str =
     r#"{"type":"object","required":["name"],"properties":{"name":{"type":"string"}}}"#;
 
+/// Creates a store, which commands of types do not.
+fn create(store: &Store) {
+    store.import("{}", &[]);
+    store.run(&["delete", "D", "--everything"]).expect(0);
+}
+
 #[test]
 fn a_type_is_set_listed_shown_and_dropped() {
     both(|store| {
@@ -86,6 +92,7 @@ fn a_copy_leaves_a_type_of_its_target_as_it_is() {
     let file = source.file("schema.json", SCHEMA);
     source.run(&["types", "set", "D", &file]).expect(1);
     let other = r#"{"type":"object"}"#;
+    create(&target);
     let file = target.file("schema.json", other);
     target.run(&["types", "set", "D", &file]).expect(0);
     for _ in 0..2 {
@@ -100,6 +107,7 @@ fn a_copy_leaves_a_type_of_its_target_as_it_is() {
 #[test]
 fn imports_are_validated() {
     both(|store| {
+        create(store);
         let file = store.file("schema.json", SCHEMA);
         store.run(&["types", "set", "D", &file]).expect(0);
         let documents = r#"[{"name":"a"},{"name":5},{"name":"c"}]"#;
@@ -139,7 +147,7 @@ fn invalid_schemas_are_rejected_with_the_file_as_it_is() {
     store.import("{}", &[]);
     for (schema, says) in [
         ("{", "JSON"),
-        (r#"{"type":"objekt"}"#, "objekt"),
+        (r#"{"type":"objekt"}"#, "write \"object\""),
         (r#"{"oneOf":[]}"#, "oneOf"),
     ] {
         let file = store.file("schema.json", schema);
@@ -180,6 +188,7 @@ fn copies_and_backups_have_the_types() {
     }
     // A document that is copied to a collection with a type is checked there.
     let typed = Store::alone();
+    create(&typed);
     typed.run(&["types", "set", "D", &file]).expect(0);
     store
         .run(&["copy", "--from", &path(&store), "--to", &path(&typed)])
