@@ -176,9 +176,9 @@ async fn a_running_check_begins_again_on_demand() {
     let client = client().await;
     let ids: Vec<i64> = (0..600).collect();
     for some in ids.chunks(300) {
-        let inserts = some.iter().map(|id| {
-            format!("d{id}: insertDocument(id: {id}, document: {{a: \"x\"}}) {{ key }}")
-        });
+        let inserts = some
+            .iter()
+            .map(|id| format!("d{id}: insertDocument(id: {id}, document: {{a: \"x\"}}) {{ key }}"));
         client.mutate(&inserts.collect::<Vec<_>>().join(" ")).await;
     }
     let first = r#"replaceDocument(id: 0, path: "/a", document: 1) { key }"#;
