@@ -34,10 +34,12 @@ pub struct DefinedType {
     pub misfits: Vec<Misfit>,
 }
 
-/// Gives a collection a type ([`set_type`]).
+/// Gives a collection a type. Writes are validated from this commit on.
 ///
 /// # Errors
-/// As [`set_type`].
+/// `BAD_USER_INPUT`: the collection's name is empty, or a reference of the type requires what writes do
+/// not enforce. `TOO_LARGE`: the name is too long. `INTERNAL`: the stored type is damaged. Errors of the
+/// store. As [`Budget::compute`].
 pub async fn define_type(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -59,7 +61,7 @@ pub async fn define_type(
 /// [`SIMULATED_BYTES_MAX`], and for [`SIMULATED_TIME_MAX`], because other writes may wait.
 ///
 /// # Errors
-/// As [`set_type`]. [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
+/// As [`define_type`]. [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
 pub async fn simulate_type(
     transaction: &dyn Transaction,
     budget: &Budget,
