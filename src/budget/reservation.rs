@@ -1,6 +1,6 @@
 //! Memory for a part of the work.
 
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
 use super::{Budget, Resource, Share};
@@ -12,20 +12,18 @@ use crate::error::{Error, Limit, Result};
 pub struct Reservation {
     budget: Budget,
     share: Share,
-    /// Memory besides keys and values, which the limit does not concern.
-    besides: Share,
+    /// The bytes of the share besides keys and values, which the limit does not concern.
+    besides: AtomicUsize,
     bytes_max: usize,
-    full: AtomicBool,
 }
 
 impl Reservation {
     pub(super) fn new(budget: Budget, bytes_max: usize) -> Self {
         Self {
             share: budget.share(),
-            besides: budget.share(),
+            besides: AtomicUsize::new(0),
             budget,
             bytes_max,
-            full: AtomicBool::new(false),
         }
     }
 
@@ -39,14 +37,15 @@ impl Reservation {
         self.bytes_max
     }
 
-    /// The bytes that it holds.
+    /// The bytes that it holds for keys and values.
     pub fn held(&self) -> usize {
-        self.share.held()
+        let besides = self.besides.load(Relaxed);
+        self.share.held().saturating_sub(besides)
     }
 
     /// Whether a call exceeded the limit of the reservation.
     pub fn is_full(&self) -> bool {
-        self.full.load(Relaxed)
+        self.held() > self.bytes_max
     }
 
     /// Takes memory for keys and values that were read.
@@ -56,12 +55,11 @@ impl Reservation {
     /// requests together, would hold too much. The caller may retry with less data at a time.
     pub fn hold(&self, bytes: usize) -> Result<()> {
         let taken = self.share.take(bytes);
-        if self.share.held() <= self.bytes_max {
+        if !self.is_full() {
             return taken.map(|_| ());
         }
         // Trying again later does not help a request that needs more than one request may have, so
         // this error comes before that of the memory of all requests.
-        self.full.store(true, Relaxed);
         Err(Error::exhausted(
             Resource::ReadBytes,
             Limit::new("readBytesAtOnce", self.bytes_max),
@@ -74,14 +72,12 @@ impl Reservation {
         ))
     }
 
-    /// Changes the memory besides keys and values from `before` to `after` bytes. It is allocated
-    /// already, and counts towards the memory of all requests only.
-    pub fn hold_besides(&self, before: usize, after: usize) {
-        if after >= before {
-            self.besides.add(after - before);
-        } else {
-            self.besides.give(before - after);
-        }
+    /// Takes memory besides keys and values. It is allocated already, and counts towards the memory of
+    /// all requests only.
+    pub fn hold_besides(&self, bytes: usize) {
+        // First, so that what a concurrent call compares with the limit is never too much.
+        self.besides.fetch_add(bytes, Relaxed);
+        self.share.add(bytes);
     }
 }
 

@@ -9,7 +9,7 @@ use super::skip::{rounds, skipped};
 /// Files that the test or the server has open besides.
 const OTHERS: usize = 100;
 /// What a connection at rest may hold, in bytes.
-const HELD_MAX: usize = 25 << 10;
+const HELD_MAX: usize = 20 << 10;
 
 #[test]
 fn thousands_of_connections_at_rest_hold_little_each() {

@@ -119,11 +119,11 @@ impl Builder {
     }
 
     /// Builds pending indexes, now and in the future. Never returns.
-    pub fn run(mut self) -> BoxFuture<'static, ()> {
-        Box::pin(async move { self.build_always().await })
+    pub fn run(self) -> BoxFuture<'static, ()> {
+        Box::pin(self.build_always())
     }
 
-    async fn build_always(&mut self) {
+    async fn build_always(mut self) {
         loop {
             match self.step().await {
                 Ok(BuildStep::Nothing) => sleep(INDEX_POLL_TIME).await,

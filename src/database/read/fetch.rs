@@ -43,7 +43,7 @@ impl Fetched {
         let ranges = ranges.await;
         let MultiRange { mut pairs, batches } = read.ranges(&ranges).await;
         // The pairs count from now on, also while the work on them waits for its turn.
-        memory.hold_besides(0, pairs.spare_bytes());
+        memory.hold_besides(pairs.spare_bytes());
         let unsorted = budget.share();
         unsorted.add(pairs.bytes());
         // The first pairs of unfinished ranges are copied.
@@ -199,7 +199,7 @@ fn taken<'r>(
             std::mem::take(pairs)
         } else {
             let first = pairs.part(first);
-            memory.hold_besides(0, first.bytes() + first.spare_bytes());
+            memory.hold_besides(first.bytes() + first.spare_bytes());
             first
         };
         (number, range, first)
@@ -233,9 +233,7 @@ async fn read_rest(
         .collect();
     let mut parts = futures::stream::iter(parts).buffered(PARALLEL_READS_MAX);
     while let Some(part) = parts.next().await {
-        let before = pairs.spare_bytes();
         pairs.append(&part?);
-        memory.hold_besides(before, pairs.spare_bytes());
     }
     Ok(pairs)
 }

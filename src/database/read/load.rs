@@ -67,8 +67,7 @@ pub async fn read_requested<'w>(
     let steps = STEPS_PER_READ * requested.len() as u64;
     let (reads, sources, remainders) = budget.portion(steps, planned).await;
     let (found, versions) = join(
-        // Boxed, because a connection keeps room for the whole future of a request.
-        Box::pin(Fetched::read_with(read, &reads, &remainders.read, memory)),
+        Fetched::read_with(read, &reads, &remainders.read, memory),
         versions(read, &requested),
     )
     .await;

@@ -1,5 +1,6 @@
 //! Executes a request: a query in one snapshot, a mutation in one transaction.
 
+use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use async_graphql::parser::types::OperationType;
@@ -439,7 +440,7 @@ impl ServiceParts {
             rights: &operation.rights,
             sdl: operation.prepared.schema.sdl(),
         };
-        let executed = executor.execute(&operation.plan, &introspected);
+        let executed = pin!(executor.execute(&operation.plan, &introspected));
         answer(executed, request_budget, report).await
     }
 
@@ -516,7 +517,7 @@ impl ServiceParts {
             sdl: operation.prepared.schema.sdl(),
         };
         let change = SeenChange { followed, cut_to };
-        let executed = executor.respond_to_change(&operation.plan, change);
+        let executed = pin!(executor.respond_to_change(&operation.plan, change));
         event_response(answer(executed, &request_budget, &mut report).await)
     }
 
@@ -555,9 +556,10 @@ fn event_response(answer: QueryAnswer) -> EventResponse {
     }
 }
 
-/// The answer of a plan that is executed, within the deadline.
+/// The answer of a plan that is executed, within the deadline. The execution is pinned by the caller: a
+/// future that has it as an argument has room for it twice.
 async fn answer(
-    executed: impl Future<Output = Result<WrittenResponse>>,
+    executed: Pin<&mut impl Future<Output = Result<WrittenResponse>>>,
     request_budget: &RequestBudget,
     report: &mut RequestStats,
 ) -> QueryAnswer {
