@@ -10,6 +10,7 @@
 //! | [`document`] | JSON, paths and leaves; pure |
 //! | [`key`] | documents and records as keys and values; pure |
 //! | [`rights`] | access rules: who may do what, at which places; pure |
+//! | [`types`] | types of collections: JSON Schema, validation, inference; pure |
 //! | [`store`] | the engine contract, the retry loop, the embedded engine, FoundationDB |
 //! | [`database`] | operations on documents in a snapshot or transaction |
 //! | [`graphql`] | the schema and the execution of requests; the only user of `async_graphql` |
@@ -64,3 +65,4 @@ pub mod operations;
 pub mod rights;
 pub mod server;
 pub mod store;
+pub mod types;

@@ -44,5 +44,7 @@ mod rules;
 mod salvage;
 #[path = "cli/sample.rs"]
 mod sample;
+#[path = "cli/types.rs"]
+mod types;
 #[path = "cli/update.rs"]
 mod update;

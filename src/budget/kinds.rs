@@ -6,7 +6,7 @@ use tokio::time::Instant;
 
 use super::counters::BudgetLimits;
 use super::{Budget, Pool};
-use crate::limits::{Bounds, MOVED_BYTES_MAX, READ_PER_RESPONSE};
+use crate::limits::{Bounds, CHECKED_DOCUMENT_STEPS_MAX, MOVED_BYTES_MAX, READ_PER_RESPONSE};
 
 impl Budget {
     /// The budget of a query.
@@ -40,9 +40,18 @@ impl Budget {
     /// Such work limits its portions itself, so only the memory that it holds at a time is limited
     /// here.
     pub fn of_background() -> Self {
+        Self::of_background_steps(u64::MAX)
+    }
+
+    /// The budget of the validation of one document by a check of stored documents.
+    pub fn of_checked_document() -> Self {
+        Self::of_background_steps(CHECKED_DOCUMENT_STEPS_MAX)
+    }
+
+    fn of_background_steps(steps: u64) -> Self {
         const UNBOUNDED: Duration = Duration::from_secs(365 * 24 * 60 * 60);
         let limits = BudgetLimits {
-            steps: u64::MAX,
+            steps,
             read_bytes: usize::MAX,
             reserved_bytes: MOVED_BYTES_MAX,
             write_bytes: usize::MAX,

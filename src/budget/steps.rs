@@ -1,6 +1,7 @@
 //! Steps of synchronous work.
 
-use std::cell::Cell;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 
 use super::slice::count_steps;
 use super::{Budget, Share};
@@ -8,14 +9,15 @@ use crate::error::{Error, Result};
 use crate::limits::STEPS_PER_DRAW;
 
 /// Steps drawn from a [`Budget`] in portions, so that counting them is cheap. Dropping it returns
-/// the unused steps.
+/// the unused steps. One task spends them. The counters are atomic only so that the task can wait
+/// meanwhile and continue on another thread.
 pub struct Steps<'b> {
     budget: &'b Budget,
-    left: Cell<u64>,
-    drawn: Cell<u64>,
+    left: AtomicU64,
+    drawn: AtomicU64,
     /// The number of steps after which the work is interrupted and started again elsewhere.
     drawn_max: u64,
-    interrupted: Cell<bool>,
+    interrupted: AtomicBool,
 }
 
 impl<'b> Steps<'b> {
@@ -28,10 +30,10 @@ impl<'b> Steps<'b> {
     pub(super) fn at_most(budget: &'b Budget, drawn_max: u64) -> Self {
         Self {
             budget,
-            left: Cell::new(0),
-            drawn: Cell::new(0),
+            left: AtomicU64::new(0),
+            drawn: AtomicU64::new(0),
             drawn_max,
-            interrupted: Cell::new(false),
+            interrupted: AtomicBool::new(false),
         }
     }
 
@@ -41,8 +43,8 @@ impl<'b> Steps<'b> {
     /// As [`Budget::check`].
     #[inline]
     pub fn spend(&self, steps: u64) -> Result<()> {
-        if let Some(left) = self.left.get().checked_sub(steps) {
-            self.left.set(left);
+        if let Some(left) = self.left.load(Relaxed).checked_sub(steps) {
+            self.left.store(left, Relaxed);
             return Ok(());
         }
         self.draw(steps)
@@ -58,7 +60,7 @@ impl<'b> Steps<'b> {
     /// # Errors
     /// As [`Steps::spend`].
     pub fn check(&self) -> Result<()> {
-        if self.interrupted.get() {
+        if self.interrupted.load(Relaxed) {
             return Err(interrupted());
         }
         self.budget.check()
@@ -66,33 +68,34 @@ impl<'b> Steps<'b> {
 
     /// Whether the work was interrupted. Its result must then be ignored.
     pub(super) fn interrupted(&self) -> bool {
-        self.interrupted.get()
+        self.interrupted.load(Relaxed)
     }
 
     /// All steps, including the used ones, which the poll has done all the same.
     pub(super) fn undo(&self) {
-        count_steps(self.drawn.get() - self.left.get());
-        self.left.set(self.drawn.get());
+        count_steps(self.drawn.load(Relaxed) - self.left.load(Relaxed));
+        self.left.store(self.drawn.load(Relaxed), Relaxed);
     }
 
     #[cold]
     fn draw(&self, steps: u64) -> Result<()> {
         let drawn = steps.max(STEPS_PER_DRAW.min(self.budget.steps_left()));
-        if self.drawn.get().saturating_add(drawn) > self.drawn_max {
-            self.interrupted.set(true);
+        if self.drawn.load(Relaxed).saturating_add(drawn) > self.drawn_max {
+            self.interrupted.store(true, Relaxed);
             return Err(interrupted());
         }
         self.budget.spend(drawn)?;
         self.budget.check()?;
-        self.drawn.set(self.drawn.get() + drawn);
-        self.left.set(self.left.get() + drawn - steps);
+        self.drawn.store(self.drawn.load(Relaxed) + drawn, Relaxed);
+        self.left
+            .store(self.left.load(Relaxed) + drawn - steps, Relaxed);
         Ok(())
     }
 }
 
 impl Drop for Steps<'_> {
     fn drop(&mut self) {
-        self.budget.refund(self.left.get());
+        self.budget.refund(self.left.load(Relaxed));
     }
 }
 

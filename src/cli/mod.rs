@@ -63,6 +63,7 @@ async fn dispatch(arguments: CommandArguments) -> Done {
         Command::Delete(delete) => write::delete::run(store, delete).await,
         Command::Drop(drop) => terminal::interrupt::or(write::drop::run(store, drop)).await,
         Command::Collections => terminal::interrupt::or(read::collections::run(store)).await,
+        Command::Types(types) => terminal::interrupt::or(operate::types::run(store, types)).await,
         Command::Schema(arguments) => operate::schema::run(&arguments),
         Command::Rules(arguments) => operate::rules::run(*arguments).await,
     }

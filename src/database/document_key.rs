@@ -3,7 +3,7 @@
 use crate::document::id::DocumentId;
 use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, Result};
-use crate::key::{Family, append_segment};
+use crate::key::{Family, Version, append_segment};
 use crate::limits::KEY_BYTES_MAX;
 
 /// Identifies a document.
@@ -99,4 +99,11 @@ pub(crate) fn below(key: &[u8], segment: &Segment) -> Vec<u8> {
     let mut key = key.to_vec();
     append_segment(&mut key, segment.as_ref());
     key
+}
+
+/// Whether an id is the placeholder of a versionstamp that is known after the commit. Such an id is not
+/// accepted from clients, so no stored document has it.
+pub(crate) fn is_pending(id: &DocumentId) -> bool {
+    let commit = &Version::PLACEHOLDER[..10];
+    matches!(id, DocumentId::Versionstamp(stamp) if stamp.starts_with(commit))
 }

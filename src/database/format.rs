@@ -46,9 +46,16 @@ pub const FORMAT_SELECTIVE_INDEXES: i64 = 7;
 /// formats would change documents without logging it.
 pub const FORMAT_CHANGES: i64 = 8;
 
+/// The format of a store in which a collection ever had a type. A program that knows only earlier
+/// formats would change documents without validating them.
+pub const FORMAT_TYPES: i64 = 9;
+
+/// The latest format that this program knows.
+const FORMAT_LAST: i64 = FORMAT_TYPES;
+
 /// Whether this program knows a format.
 pub(crate) fn is_known(format: i64) -> bool {
-    (FORMAT..=FORMAT_CHANGES).contains(&format)
+    (FORMAT..=FORMAT_LAST).contains(&format)
 }
 
 /// The format key as read from a store.
@@ -73,7 +80,7 @@ impl Stored {
                 ErrorKind::Unavailable,
                 format!(
                     "the store has format {other}; this program reads and writes the formats \
-                     {FORMAT} to {FORMAT_CHANGES}"
+                     {FORMAT} to {FORMAT_LAST}"
                 ),
             )),
             Err(error) => Self::Unknown(Error::internal(format!("the store's format: {error}"))),
@@ -142,6 +149,12 @@ pub(crate) async fn write_log_format(transaction: &dyn Transaction) -> Result<()
 /// store.
 pub(crate) async fn write_changes_format(transaction: &dyn Transaction) -> Result<()> {
     raise_format(transaction, FORMAT_CHANGES).await
+}
+
+/// Raises the format to [`FORMAT_TYPES`], so that programs that would not validate documents reject
+/// the store.
+pub(crate) async fn write_types_format(transaction: &dyn Transaction) -> Result<()> {
+    raise_format(transaction, FORMAT_TYPES).await
 }
 
 async fn raise_format(transaction: &dyn Transaction, format: i64) -> Result<()> {

@@ -12,13 +12,17 @@ mod index;
 mod open;
 pub mod query;
 mod read;
-mod versionstamp;
+mod types;
 
 pub use bulk::adopt::{Adopted, adopt};
 pub use bulk::bulk_update::{Bulk, Changes, bulk, bulk_documents};
+pub use bulk::simulate_type::{
+    DefinedType, define_type, simulate_type, simulate_type_in_snapshots,
+};
 pub use bulk::sweep::{Swept, sweep};
 pub use bulk::take::first_documents;
 pub use bulk::test::test_document;
+pub use bulk::type_checker::{TypeCheckStep, TypeChecker};
 pub use catalog::collections::{Collection, collections, first_collections};
 pub use catalog::drop::drop_collection;
 pub use catalog::names::{NearNames, are_stored, is_there, names, near_names};
@@ -45,7 +49,7 @@ pub use edit::{
 };
 pub use format::{
     FORMAT, FORMAT_CHANGES, FORMAT_EXACT_ENTRIES, FORMAT_INDEXED, FORMAT_LOG,
-    FORMAT_SELECTIVE_INDEXES, FORMAT_TOMBSTONES, FORMAT_VERSIONSTAMPS,
+    FORMAT_SELECTIVE_INDEXES, FORMAT_TOMBSTONES, FORMAT_TYPES, FORMAT_VERSIONSTAMPS,
 };
 pub use index::build::{BuildStep, Builder};
 pub use index::define::{create_index, drop_index};
@@ -65,3 +69,8 @@ pub use read::request::{Answer, BorrowedRequest, ReadRequest};
 pub use read::selection::{PartReads, QuerySelection, SelectedNode, first_reads};
 pub use read::value::Value;
 pub use read::value_ref::ValueRef;
+pub use types::define::{
+    StoredType, TypeChange, check_type, drop_type, stored_type, typed_collections, types_version,
+};
+pub use types::head::TypeState;
+pub use types::misfits::Misfit;

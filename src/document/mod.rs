@@ -1,7 +1,6 @@
 //! JSON documents, their paths and their leaves. Pure: no store, no I/O, nothing async.
 
 pub mod assemble;
-pub mod exact_sum;
 pub mod filter;
 pub mod flatten;
 pub mod id;
@@ -12,4 +11,5 @@ pub mod number;
 pub mod parse_merge_patch;
 pub mod patch;
 pub mod path;
+pub mod regexp;
 pub mod tree;

@@ -49,6 +49,19 @@ pub struct Versions {
     pub current: Option<String>,
 }
 
+/// A value that does not fit the type of its collection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TypeViolation {
+    /// The place in the document, as a JSON Pointer (RFC 6901).
+    pub place: String,
+    /// The keyword of the schema that the value violates.
+    pub keyword: String,
+    /// What the keyword requires.
+    pub expected: String,
+    /// The value, as JSON that may be cut. `None` if there is none.
+    pub value: Option<String>,
+}
+
 /// What an error reports besides its message. Most errors have no facts.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Facts {
@@ -60,6 +73,8 @@ pub struct Facts {
     pub operation: Option<usize>,
     /// The expected and the stored version of the document.
     pub versions: Option<Versions>,
+    /// The values that do not fit the type of their collection. Empty for other errors.
+    pub violations: Vec<TypeViolation>,
     /// The GraphQL mutation that would avoid the error. A hint of the response has it.
     pub remedy: Option<String>,
     /// Detail for the log only.

@@ -5,7 +5,7 @@ mod facts;
 
 use std::fmt;
 
-pub use facts::{Facts, Limit, Versions};
+pub use facts::{Facts, Limit, TypeViolation, Versions};
 
 /// A resource whose use is limited for one request, or for all requests together.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -39,6 +39,8 @@ pub enum ErrorKind {
     VersionMismatch,
     /// Another document has the same values in a unique index; the message names both.
     UniqueViolation,
+    /// A value does not fit the type of its collection. Correct it.
+    TypeMismatch,
     /// A `test` operation of a JSON Patch failed.
     TestFailed,
     /// A limit on size was exceeded. The message names it.
@@ -73,13 +75,14 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    const ALL: [Self; 18] = [
+    const ALL: [Self; 19] = [
         Self::BadUserInput,
         Self::InvalidPath,
         Self::NotFound,
         Self::AlreadyExists,
         Self::VersionMismatch,
         Self::UniqueViolation,
+        Self::TypeMismatch,
         Self::TestFailed,
         Self::TooLarge,
         Self::PersistedQueryNotFound,
@@ -114,6 +117,7 @@ impl ErrorKind {
             Self::AlreadyExists => "ALREADY_EXISTS",
             Self::VersionMismatch => "VERSION_MISMATCH",
             Self::UniqueViolation => "UNIQUE_VIOLATION",
+            Self::TypeMismatch => "TYPE_MISMATCH",
             Self::TestFailed => "TEST_FAILED",
             Self::TooLarge | Self::KeyTooLong => "TOO_LARGE",
             Self::Exhausted(resource) => resource.code(),
@@ -193,6 +197,15 @@ impl Error {
     /// A `test` operation failed at `place`, a JSON Pointer.
     pub fn test_failed(place: String, message: impl Into<String>) -> Self {
         Self::new(ErrorKind::TestFailed, message).with(|facts| facts.place = Some(place))
+    }
+
+    /// Values do not fit the type of their collection. The message describes the first of
+    /// `violations`, of which there is at least one.
+    pub fn type_mismatch(violations: Vec<TypeViolation>, message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::TypeMismatch, message).with(|facts| {
+            facts.place = violations.first().map(|first| first.place.clone());
+            facts.violations = violations;
+        })
     }
 
     /// The document does not have the expected version.

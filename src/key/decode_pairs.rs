@@ -192,23 +192,38 @@ impl<'o> JsonText<'o> {
 }
 
 /// Receives the decoded pairs of one value.
-pub(super) trait Assemble {
+pub trait Assemble {
     /// The error of an invalid value.
     type Error: From<Malformed>;
     /// Enters a member or an element of the container at `level`; see [`Assembler::enter`].
+    ///
+    /// # Errors
+    /// The container is of the other kind, or the previous element is missing.
     fn enter(&mut self, level: usize, segment: SegmentRef<'_>) -> Result<(), Self::Error>;
     /// Enters the member whose packed name begins `key`. Returns its packed length.
+    ///
+    /// # Errors
+    /// As [`Assemble::enter`], or the name is malformed.
     fn enter_packed(&mut self, level: usize, key: &[u8]) -> Result<usize, Self::Error> {
         let (name, bytes) = name(key)?;
         self.enter(level, SegmentRef::Key(&name))?;
         Ok(bytes)
     }
     /// Takes a packed leaf at the current place.
+    ///
+    /// # Errors
+    /// The value is no leaf.
     fn leaf(&mut self, value: &[u8]) -> Result<(), Self::Error>;
     /// Takes a string at the current place that was stored in pieces.
-    fn string(&mut self, text: &str);
+    ///
+    /// # Errors
+    /// The assembler cannot take it.
+    fn string(&mut self, text: &str) -> Result<(), Self::Error>;
     /// Takes an empty object or array at the current place.
-    fn empty(&mut self, kind: Kind);
+    ///
+    /// # Errors
+    /// The assembler cannot take it.
+    fn empty(&mut self, kind: Kind) -> Result<(), Self::Error>;
 }
 
 impl Assemble for Assembler<'_> {
@@ -244,19 +259,21 @@ impl Assemble for Assembler<'_> {
         write_leaf(out, value)
     }
 
-    fn string(&mut self, text: &str) {
+    fn string(&mut self, text: &str) -> Result<(), Malformed> {
         write_string(self.value(), text);
+        Ok(())
     }
 
-    fn empty(&mut self, kind: Kind) {
+    fn empty(&mut self, kind: Kind) -> Result<(), Malformed> {
         let text: &[u8] = if kind == Kind::Object { b"{}" } else { b"[]" };
         self.value().extend_from_slice(text);
+        Ok(())
     }
 }
 
 /// Decodes the pairs of one value for an assembler. It decodes only the part of each key that
 /// differs from the previous key.
-pub(super) struct Decoding<A> {
+pub struct Decoding<A> {
     assembler: A,
     previous: Vec<u8>,
     /// The end of each segment in the previous path.
@@ -267,7 +284,8 @@ pub(super) struct Decoding<A> {
 }
 
 impl<A: Assemble> Decoding<A> {
-    pub(super) fn new(assembler: A) -> Self {
+    /// Decodes the pairs for this assembler.
+    pub fn new(assembler: A) -> Self {
         Self {
             assembler,
             previous: Vec::new(),
@@ -279,8 +297,11 @@ impl<A: Assemble> Decoding<A> {
     }
 
     /// Adds the next pair. `key` is relative to the root of the value.
+    ///
+    /// # Errors
+    /// The pairs are malformed, or the assembler fails.
     #[inline]
-    pub(super) fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), A::Error> {
+    pub fn push(&mut self, key: &[u8], value: &[u8]) -> Result<(), A::Error> {
         let same = common_prefix(&self.previous, key);
         self.push_sharing(same, key, value)?;
         self.previous.truncate(same);
@@ -334,7 +355,10 @@ impl<A: Assemble> Decoding<A> {
     }
 
     /// Ends the value.
-    pub(super) fn finish(mut self) -> Result<A, A::Error> {
+    ///
+    /// # Errors
+    /// As [`Decoding::push`].
+    pub fn finish(mut self) -> Result<A, A::Error> {
         if self.pieces_next > 0 {
             self.end_pieces()?;
         }
@@ -361,8 +385,7 @@ impl<A: Assemble> Decoding<A> {
         if value != [0] {
             return Err(Malformed::Value.into());
         }
-        self.assembler.empty(kind);
-        Ok(())
+        self.assembler.empty(kind)
     }
 
     fn is_next_piece(&self, marker: &[u8]) -> bool {
@@ -383,9 +406,8 @@ impl<A: Assemble> Decoding<A> {
     fn end_pieces(&mut self) -> Result<(), A::Error> {
         let pieces = std::mem::take(&mut self.pieces);
         let text = std::str::from_utf8(&pieces).map_err(|_| Malformed::Pieces)?;
-        self.assembler.string(text);
         self.pieces_next = 0;
-        Ok(())
+        self.assembler.string(text)
     }
 }
 

@@ -22,10 +22,16 @@ const ANSWER: i64 = 6;
 const ANSWER_EXPIRY: i64 = 7;
 const COMMIT: i64 = 8;
 pub(super) const BUILD: i64 = 9;
+pub(super) const TYPE_TEXT: i64 = 10;
+pub(super) const TYPE_CHECK: i64 = 11;
+pub(super) const TYPE_MISFIT: i64 = 12;
 /// The part of a collection's catalog with its document counts.
 pub(super) const COUNT: i64 = 0;
 /// The part of a collection's catalog with its index definitions.
 pub(super) const DEFINITIONS: i64 = 1;
+/// The part of a collection's catalog with the head of its type. It directly follows
+/// [`DEFINITIONS`], so that a write reads both as one range.
+pub(super) const TYPE: i64 = 2;
 
 /// A family of keys. The keys of all families except [`Family::Document`] begin with null, so they
 /// sort before all collections. [`ChangeLogRange`](super::ChangeLogRange) encodes the entries of the
@@ -43,6 +49,8 @@ pub enum Family<'a> {
     /// `(null, 2, collection, 1, name) → (number, unique, state, error, (text, (step, …)), …)`: the
     /// definition of an index; see `database::index` for its value.
     Definition(&'a str, &'a str),
+    /// `(null, 2, collection, 2) → (state, digest, bytes)`: the head of the type of the collection.
+    Type(&'a str),
     /// `(null, 3, collection, id) → (versionstamp,)`: the commit that last changed the document. An
     /// empty value means the commit in the id, which is then a versionstamp.
     Version(&'a str, &'a DocumentId),
@@ -68,6 +76,16 @@ pub enum Family<'a> {
     /// `(null, 9, collection, number) → (name, owner, expiry, position)`: an index build, its
     /// owner, when the owner's lease expires, in seconds since 1970, and the build's position.
     Build(&'a str, u64),
+    /// `(null, 10) → (versionstamp,)`: the commit that last changed the type of any collection.
+    TypesVersion,
+    /// `(null, 10, collection, n) → bytes`: a piece of the text of a type's schema, from 0.
+    TypeText(&'a str, u64),
+    /// `(null, 11, collection) → (owner, expiry, position)`: the check of the stored documents of a
+    /// collection against its type, with a lease as of [`Family::Build`].
+    TypeCheck(&'a str),
+    /// `(null, 12, collection, n) → (id, place, keyword, expected, value)`: a place of a stored
+    /// document that does not fit the type, from 0.
+    TypeMisfit(&'a str, u64),
     /// `(collection, id, segment, …) → (leaf,)`: the value at a place of a document, and the prefix
     /// of the keys below that place.
     Document(&'a str, &'a DocumentId, &'a Place),
@@ -107,6 +125,26 @@ impl Family<'_> {
             }
             Self::Build(collection, number) => {
                 append_system(&mut key, BUILD);
+                append(&mut key, collection);
+                append(&mut key, number);
+            }
+            Self::Type(collection) => {
+                append_system(&mut key, CATALOG);
+                append(&mut key, collection);
+                append(&mut key, &TYPE);
+            }
+            Self::TypesVersion => append_system(&mut key, TYPE_TEXT),
+            Self::TypeText(collection, piece) => {
+                append_system(&mut key, TYPE_TEXT);
+                append(&mut key, collection);
+                append(&mut key, piece);
+            }
+            Self::TypeCheck(collection) => {
+                append_system(&mut key, TYPE_CHECK);
+                append(&mut key, collection);
+            }
+            Self::TypeMisfit(collection, number) => {
+                append_system(&mut key, TYPE_MISFIT);
                 append(&mut key, collection);
                 append(&mut key, number);
             }
@@ -191,6 +229,60 @@ impl Family<'_> {
         append_system(&mut begin, CATALOG);
         append(&mut begin, &collection);
         append(&mut begin, &DEFINITIONS);
+        ended(begin)
+    }
+
+    /// The range of a collection's index definitions and the head of its type, as its first key and
+    /// its end.
+    pub fn definitions_and_type(collection: &str) -> (Vec<u8>, Vec<u8>) {
+        let (begin, _) = Self::definitions(collection);
+        let mut last = Vec::new();
+        append_system(&mut last, CATALOG);
+        append(&mut last, &collection);
+        append(&mut last, &TYPE);
+        (begin, ended(last).1)
+    }
+
+    /// The range of the text of a collection's type, as its first key and its end.
+    pub fn type_text(collection: &str) -> (Vec<u8>, Vec<u8>) {
+        Self::of_collection(TYPE_TEXT, collection)
+    }
+
+    /// The range of the texts of the types of all collections, as its first key and its end.
+    pub fn type_texts() -> (Vec<u8>, Vec<u8>) {
+        let mut begin = Vec::new();
+        append_system(&mut begin, TYPE_TEXT);
+        let (version, end) = ended(begin);
+        ([&version[..], &[0]].concat(), end)
+    }
+
+    /// The range of the misfits of a collection, as its first key and its end.
+    pub fn type_misfits(collection: &str) -> (Vec<u8>, Vec<u8>) {
+        Self::of_collection(TYPE_MISFIT, collection)
+    }
+
+    /// The range of all [`Family::TypeCheck`], as its first key and its end.
+    pub fn type_checks() -> (Vec<u8>, Vec<u8>) {
+        let mut begin = Vec::new();
+        append_system(&mut begin, TYPE_CHECK);
+        ended(begin)
+    }
+
+    /// The collection of a key of [`Family::TypeCheck`], or of [`Family::TypeText`].
+    pub fn typed_collection(key: &[u8]) -> Option<String> {
+        let (family, rest) = split_element(key.strip_prefix(&[0])?)?;
+        let (collection, rest) = split_element(rest)?;
+        match (family, collection, rest) {
+            (Element::Int(TYPE_CHECK), Element::String(name), [])
+            | (Element::Int(TYPE_TEXT), Element::String(name), [_, ..]) => Some(name.into_owned()),
+            _ => None,
+        }
+    }
+
+    fn of_collection(family: i64, collection: &str) -> (Vec<u8>, Vec<u8>) {
+        let mut begin = Vec::new();
+        append_system(&mut begin, family);
+        append(&mut begin, &collection);
         ended(begin)
     }
 
@@ -284,9 +376,15 @@ impl Family<'_> {
         Self::catalogued(key, COUNT).map(|(collection, _)| collection)
     }
 
-    /// The collection of a key of [`Family::Definition`]. `None` for other keys.
-    pub fn indexed_collection(key: &[u8]) -> Option<String> {
-        Self::catalogued(key, DEFINITIONS).map(|(collection, _)| collection)
+    /// The collection of a key of [`Family::Definition`] or [`Family::Type`]. `None` for other keys.
+    pub fn defined_collection(key: &[u8]) -> Option<String> {
+        let found = Self::catalogued(key, DEFINITIONS).or_else(|| Self::catalogued(key, TYPE));
+        found.map(|(collection, _)| collection)
+    }
+
+    /// Whether a key is a [`Family::Type`].
+    pub fn is_type(key: &[u8]) -> bool {
+        matches!(Self::catalogued(key, TYPE), Some((_, [])))
     }
 
     /// The index name in a key of [`Family::Definition`].
@@ -448,6 +546,11 @@ mod tests {
             Family::Definition("D", "by name"),
             Family::Index("D", u64::MAX),
             Family::Build("D", u64::MAX),
+            Family::Type("D"),
+            Family::TypesVersion,
+            Family::TypeText("D", 0),
+            Family::TypeCheck("D"),
+            Family::TypeMisfit("D", 0),
             Family::Version("D", &id),
             Family::ChangeSettings,
             Family::ChangeHorizon,

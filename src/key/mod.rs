@@ -20,7 +20,8 @@ pub use commits::{
     encode_changes,
 };
 pub use decode_pairs::{
-    JsonText, KeyStep, Malformed, Marker, are_neighbours, document_prefix, kind_at, step,
+    Assemble, Decoding, JsonText, KeyStep, Malformed, Marker, are_neighbours, document_prefix,
+    kind_at, step,
 };
 pub use entry::{Entry, OwnKey, all_documents};
 pub use family::{Family, Version};

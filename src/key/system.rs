@@ -4,14 +4,15 @@ use foundationdb_tuple::Element;
 
 use super::Family;
 use super::family::{
-    BUILD, CATALOG, COUNT, DEFINITIONS, EXISTENCE, FORMAT, INDEX, VERSION, append_system, ended,
+    BUILD, CATALOG, COUNT, DEFINITIONS, EXISTENCE, FORMAT, INDEX, TYPE, TYPE_CHECK, TYPE_MISFIT,
+    TYPE_TEXT, VERSION, append_system, ended,
 };
 use super::tuple::{append, is_canonical_integer, split_element, split_first, split_id};
 use crate::limits::COUNT_SHARDS;
 
-/// The change log, stored responses, their expiry, commit markers, and index builds. The check
-/// does not inspect their keys further.
-const OTHERS: [i64; 5] = [5, 6, 7, 8, 9];
+/// The change log, stored responses, their expiry, commit markers, index builds, and of types the
+/// texts, the checks and the misfits. The check does not inspect their keys further.
+const OTHERS: [i64; 8] = [5, 6, 7, 8, BUILD, TYPE_TEXT, TYPE_CHECK, TYPE_MISFIT];
 
 /// A key that begins with null, by [`Family`]. The parts that the check compares stay packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -24,6 +25,8 @@ pub enum SystemKey<'k> {
     Count(&'k [u8]),
     /// [`Family::Definition`], with the packed collection.
     Definition(&'k [u8]),
+    /// [`Family::Type`], with the packed collection.
+    Type(&'k [u8]),
     /// [`Family::Version`], with the own key of the document.
     Version(&'k [u8]),
     /// An index entry, with the packed collection and the number of the index.
@@ -57,7 +60,9 @@ impl<'k> SystemKey<'k> {
     /// The packed collection that it belongs to, if it does not belong to one document.
     pub fn collection(self) -> Option<&'k [u8]> {
         match self {
-            Self::Count(collection) | Self::Definition(collection) => Some(collection),
+            Self::Count(collection) | Self::Definition(collection) | Self::Type(collection) => {
+                Some(collection)
+            }
             _ => None,
         }
     }
@@ -84,6 +89,7 @@ fn catalog(rest: &[u8]) -> Option<SystemKey<'_>> {
             _ => None,
         },
         (DEFINITIONS, _) => Some(SystemKey::Definition(collection)),
+        (TYPE, []) => Some(SystemKey::Type(collection)),
         _ => None,
     }
 }
@@ -143,8 +149,9 @@ pub fn counts_of(collection: &[u8]) -> Vec<u8> {
 pub type FamilyRange = (Vec<u8>, Vec<u8>);
 
 /// The ranges of all keys of a collection: its documents, their existence entries and versions, its
-/// count and index definitions, its index entries, and its index builds.
-pub fn ranges_of_collection(collection: &str) -> [FamilyRange; 6] {
+/// count and definitions, its index entries, its index builds, and of its type the text, the check
+/// and the misfits.
+pub fn ranges_of_collection(collection: &str) -> [FamilyRange; 9] {
     let system = |family| {
         let mut begin = Vec::new();
         append_system(&mut begin, family);
@@ -158,6 +165,9 @@ pub fn ranges_of_collection(collection: &str) -> [FamilyRange; 6] {
         system(VERSION),
         system(INDEX),
         system(BUILD),
+        system(TYPE_TEXT),
+        system(TYPE_CHECK),
+        system(TYPE_MISFIT),
     ]
 }
 
@@ -255,6 +265,10 @@ mod tests {
         let expected = Some(SystemKey::Entry(&collection, 3));
         assert_eq!(SystemKey::parse(&entry), expected);
 
+        let head = null(pack(&(2, "c", 2)));
+        let expected = Some(SystemKey::Type(&collection));
+        assert_eq!(SystemKey::parse(&head), expected);
+
         for number in OTHERS {
             let other = null(pack(&(number, "anything")));
             assert_eq!(SystemKey::parse(&other), Some(SystemKey::Other(number)));
@@ -274,12 +288,13 @@ mod tests {
             null(pack(&(2, "c", 0, 1, 1))),
             null(pack(&(2, "c", 0, -1))),
             null(pack(&(2, "c", 0, COUNT_SHARDS))),
-            null(pack(&(2, "c", 2))),
+            null(pack(&(2, "c", 2, 0))),
+            null(pack(&(2, "c", 3))),
             null(pack(&(4, "c"))),
             null(pack(&(4, "c", 3))),
             null(pack(&(4, "c", -3, 1))),
             null(pack(&(4, 7, 3, 1))),
-            null(pack(&(10,))),
+            null(pack(&(13,))),
             null(pack(&("c", 7))),
             null(vec![0x16, 0, 0]),
             document.clone(),

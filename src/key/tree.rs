@@ -128,15 +128,17 @@ impl Assemble for Growing {
         Ok(())
     }
 
-    fn string(&mut self, text: &str) {
+    fn string(&mut self, text: &str) -> Result<(), NoTree> {
         self.value = Some(Tree::Leaf(Leaf::String(Cow::Owned(text.to_owned()))));
+        Ok(())
     }
 
-    fn empty(&mut self, kind: Kind) {
+    fn empty(&mut self, kind: Kind) -> Result<(), NoTree> {
         self.value = Some(match kind {
             Kind::Object => Tree::Object(Vec::new()),
             _ => Tree::Array(Vec::new()),
         });
+        Ok(())
     }
 }
 

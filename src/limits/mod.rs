@@ -3,14 +3,20 @@
 
 mod bounds;
 mod connections;
+mod leases;
 mod queries;
+mod stored_types;
+mod types;
 mod user_tokens;
 
 use std::time::Duration;
 
 pub use bounds::Bounds;
 pub use connections::*;
+pub use leases::*;
 pub use queries::*;
+pub use stored_types::*;
+pub use types::*;
 pub use user_tokens::*;
 
 /// Bytes of an encoded key. FoundationDB's limit; the embedded engine has the same.
@@ -143,7 +149,7 @@ pub const READS_COMPARED_MAX: usize = 16;
 pub const LOOKUPS_COMPARED_MAX: usize = 100;
 /// Bytes of a place that are copied in one step of work.
 pub const COPIED_BYTES_PER_STEP: u64 = 256;
-/// Bytes of a regular expression in a JSONPath query.
+/// Bytes of a regular expression in a JSONPath query or a schema.
 pub const REGEXP_BYTES_MAX: usize = 4 << 10;
 /// Open parentheses at one place of a regular expression.
 pub const REGEXP_LEVELS_MAX: usize = 64;
@@ -152,6 +158,9 @@ pub const REGEXP_LEVELS_MAX: usize = 64;
 pub const REGEXPS_MAX: usize = 16;
 /// Bytes of a compiled regular expression.
 pub const REGEXP_COMPILED_BYTES_MAX: usize = 512 << 10;
+/// Bytes of the states that searches have made and that are kept for later searches, of all regular
+/// expressions of the process.
+pub const REGEXP_IDLE_BYTES_MAX: usize = 64 << 20;
 /// Levels of objects and arrays in a value that is held in memory as a tree.
 pub const TREE_LEVELS_MAX: usize = 1_000;
 
@@ -501,14 +510,6 @@ pub const CHECK_DOCUMENTS_AT_ONCE: usize = 32;
 pub const CHECK_FINDINGS_MAX: usize = 1_000;
 /// Bytes of hashes of index values that a check holds to compare entries with documents.
 pub const CHECK_HASHES_BYTES_MAX: usize = 128 << 20;
-/// Time for which a server reserves the build of an index, renewed with each batch. Also the time
-/// limit of one batch.
-pub const INDEX_LEASE_TIME: Duration = Duration::from_secs(10);
-/// The latest expiry of such a lease: one lease time, and one more for clock skew. A lease that
-/// expires later is ignored.
-pub const INDEX_LEASE_EXPIRY_MAX: Duration = Duration::from_secs(2 * INDEX_LEASE_TIME.as_secs());
-/// Interval at which a server looks for an index to build.
-pub const INDEX_POLL_TIME: Duration = Duration::from_millis(250);
 
 /// Time for which a graceful shutdown waits for accepted requests.
 pub const STOP_TIME_MAX: Duration = Duration::from_secs(30);

@@ -7,6 +7,7 @@ mod put;
 mod read;
 mod remove;
 mod sweep;
+mod types;
 
 pub use follow::{ChangeLines, ChangeRequest, ValueLines};
 pub use maintain::{adopt, backup, check};
@@ -14,3 +15,4 @@ pub use put::{NewDocument, Policy, put_batch};
 pub use read::{collections, first_collections, get, other_names, part, scan};
 pub use remove::drop_collection;
 pub use sweep::{Sweep, SweepChange, UpdateArgument, sweep_portion};
+pub use types::{InferredType, check_type, drop_type, set_type, types};

@@ -261,6 +261,7 @@ fn is_about_the_document(error: &Error) -> bool {
             | ErrorKind::TooLarge
             | ErrorKind::AlreadyExists
             | ErrorKind::UniqueViolation
+            | ErrorKind::TypeMismatch
     )
 }
 

@@ -38,7 +38,7 @@ use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio::time::timeout;
 
-use crate::database::{Builder, Collection, Database};
+use crate::database::{Builder, Collection, Database, TypeChecker};
 use crate::error::{Error, Result};
 use crate::graphql::{GraphQl, GraphQlOptions, RulesInForce, SchemaScope};
 use crate::limits::{COLLECTIONS_REPORT_TIME_MAX, COLLECTIONS_REPORTED_MAX, STOP_TIME_MAX};
@@ -134,6 +134,9 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     });
     let builder = (!options.access.is_read_only()).then(|| Builder::new(database.clone()));
     let building = builder.map(|builder| tokio::spawn(builder.run()));
+    // Commands set types also through a server whose clients may only read.
+    let checker = (!database.store().is_read_only()).then(|| TypeChecker::new(database.clone()));
+    let checking = checker.map(|checker| tokio::spawn(checker.run()));
     let graphql = interface(&database, &options);
     if let Some(operations) = &options.operations {
         operations.load(&graphql).await;
@@ -176,6 +179,10 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     // The current batch of an index build is rolled back. The next server repeats it.
     if let Some(building) = building {
         building.abort();
+    }
+    // As is that of a check of stored documents.
+    if let Some(checking) = checking {
+        checking.abort();
     }
     // Commands that follow changes through the local socket end.
     database.stop_following();

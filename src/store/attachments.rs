@@ -21,6 +21,13 @@ impl Attachments {
         })
     }
 
+    /// Sets the value of a type, in place of one that was created before.
+    pub fn set<T: Send + Sync + 'static>(&self, value: Arc<T>) {
+        let mut attached = self.lock();
+        attached.retain(|(of, _)| *of != TypeId::of::<T>());
+        attached.push((TypeId::of::<T>(), value));
+    }
+
     /// The value of a type, if it was created.
     pub fn find<T: Send + Sync + 'static>(&self) -> Option<Arc<T>> {
         found(&self.lock())

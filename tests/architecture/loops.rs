@@ -17,6 +17,11 @@ const BOUNDED: &[(&str, &str, &str)] = &[
     ("src/database/bulk/adopt.rs", "adopt", "a batch"),
     ("src/database/bulk/adopt.rs", "find", "a batch"),
     (
+        "src/database/bulk/type_checker.rs",
+        "record",
+        "the misfits of a type",
+    ),
+    (
         "src/database/edit/editor/elements.rs",
         "equal_elements",
         "a batch",

@@ -4,10 +4,11 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering::Relaxed;
 use std::time::Duration;
 
-use phyllo::budget::Budget;
+use phyllo::budget::{Budget, Steps};
 use phyllo::database::{
-    Answer, Bulk, Check, Database, DocumentKey, Existing, Extent, ReadRequest, Update,
-    UpdateOperation, ValueSource, bulk, insert, load, merge, patch, put, replace, test_document,
+    Answer, Bulk, Check, Database, DocumentKey, Existing, Extent, ReadRequest, TypeState, Update,
+    UpdateOperation, ValueSource, bulk, define_type, insert, load, merge, patch, put, replace,
+    test_document,
 };
 use phyllo::document::filter::{Condition, Filter, Test};
 use phyllo::document::id::DocumentId;
@@ -16,8 +17,11 @@ use phyllo::document::parse_merge_patch::MergePatch;
 use phyllo::document::patch::parse;
 use phyllo::document::path::{Path, Place, Segment};
 use phyllo::document::tree::Tree;
+use phyllo::error::{Error, ErrorKind};
 use phyllo::key::{Family, Leaves, Version};
+use phyllo::operations::set_type;
 use phyllo::store::{Decision, Observed, Store, Transaction, TransactionResult, transact};
+use phyllo::types::CollectionType;
 use tokio::sync::Barrier;
 use tokio::time::Instant;
 
@@ -30,6 +34,8 @@ cases!(
         concurrent_changes_equal_a_sequential_order,
         disjoint_changes_do_not_conflict,
         updates_without_a_place_conflict_with_changes_that_make_one,
+        writes_conflict_with_a_type_that_is_set_meanwhile,
+        a_type_of_an_empty_collection_conflicts_with_its_first_document,
     ]
     damaged("the format is of a later program") [
         writes_conflict_with_a_concurrent_format_upgrade,
@@ -120,6 +126,85 @@ async fn change_leaf(
 
 fn soon() -> Instant {
     Instant::now() + Duration::from_secs(30)
+}
+
+async fn stored(database: &Database, collection: &'static str, id: i64) {
+    let inserted = database.transact(soon(), |transaction| {
+        Box::pin(async move {
+            let leaves = Leaves::from_json(r#"{"a": 1}"#)?;
+            let id = Some(DocumentId::Integer(id));
+            let budget = Budget::of_background();
+            insert(&*transaction, &budget, collection, id, &leaves).await?;
+            Ok(Decision::Commit(()))
+        })
+    });
+    inserted.await.expect("nobody else writes");
+}
+
+async fn writes_conflict_with_a_type_that_is_set_meanwhile() {
+    let store: Arc<dyn Store> = Arc::new(empty_store().await);
+    let database = Database::open(store.clone(), soon()).await.expect("opened");
+    // The first type raises the format, with which each write conflicts.
+    let set = set_type(&database, "D", r#"{"type": "object"}"#, false);
+    set.await.expect("set");
+    stored(&database, "D", 1).await;
+    for write in ["insert", "replace", "put"] {
+        let mut tries = 0;
+        // The process has parsed the type, so that a write reads nothing of it but its head.
+        let written = database.transact(soon(), |transaction| {
+            tries += 1;
+            let (database, is_first) = (database.clone(), tries == 1);
+            Box::pin(async move {
+                change_typed(&*transaction, write).await?;
+                if is_first {
+                    let schema = format!(r#"{{"type": "object", "title": {write:?}}}"#);
+                    set_type(&database, "D", &schema, false).await?;
+                }
+                Ok(Decision::Commit(()))
+            })
+        });
+        written.await.expect("it succeeds in the end");
+        assert_eq!(tries, 2, "{write}");
+    }
+}
+
+/// Changes a collection with a type.
+async fn change_typed(transaction: &dyn Transaction, write: &str) -> phyllo::error::Result<()> {
+    let budget = Budget::of_background();
+    let document = Arc::new(DocumentKey::new("D", DocumentId::Integer(1))?);
+    let object = Leaves::from_json(r#"{"a": 2}"#)?;
+    match write {
+        "insert" => {
+            let id = Some(DocumentId::Integer(2));
+            insert(transaction, &budget, "D", id, &object).await?;
+        }
+        "replace" => {
+            let leaf = Leaves::from_json("3")?;
+            let member = Path::of_segments(&[Segment::Key("a".to_owned())]);
+            replace(transaction, &budget, &document, &member, &leaf).await?;
+        }
+        _ => {
+            let existing = Existing::Replace;
+            put(transaction, &budget, &document, &object, existing).await?;
+        }
+    }
+    Ok(())
+}
+
+async fn a_type_of_an_empty_collection_conflicts_with_its_first_document() {
+    let store: Arc<dyn Store> = Arc::new(empty_store().await);
+    let database = Database::open(store.clone(), soon()).await.expect("opened");
+    let set = set_type(&database, "D", r#"{"type": "object"}"#, false);
+    set.await.expect("set");
+    let budget = Budget::of_background();
+    let parse = |steps: &Steps<'_>| CollectionType::parse("E", r#"{"required": ["b"]}"#, steps);
+    let of = budget.compute(parse).await.expect("a type");
+    let transaction = store.begin().await.expect("begun");
+    let defined = define_type(&*transaction, &budget, &of).await;
+    assert_eq!(defined.expect("defined").state, TypeState::Enforced);
+    stored(&database, "E", 1).await;
+    let error = transaction.commit().await.expect_err("there is a document");
+    assert_eq!(Error::from(error).kind(), ErrorKind::Conflict);
 }
 
 const BEFORE: &str =

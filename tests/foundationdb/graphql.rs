@@ -114,6 +114,12 @@ mod taking;
 mod timeouts;
 #[path = "../graphql/totals.rs"]
 mod totals;
+#[path = "../graphql/types.rs"]
+mod types;
+#[path = "../graphql/types_checks.rs"]
+mod types_checks;
+#[path = "../graphql/types_model.rs"]
+mod types_model;
 #[path = "../graphql/unique_values.rs"]
 mod unique_values;
 #[path = "../graphql/unknown_commits.rs"]
@@ -189,6 +195,9 @@ pub(crate) fn suite() -> Vec<Case> {
         taking::suite(),
         timeouts::suite(),
         totals::suite(),
+        types::suite(),
+        types_checks::suite(),
+        types_model::suite(),
         unique_values::suite(),
         unknown_commits::suite(),
         updating::suite(),

@@ -75,4 +75,4 @@ macro_rules! tests {
     };
 }
 
-tests! { assemble json jsonpath patch path query request server tuple }
+tests! { assemble json jsonpath patch path query request schema server tuple }

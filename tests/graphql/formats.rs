@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use foundationdb_tuple::pack;
-use phyllo::database::{Database, FORMAT_CHANGES};
+use phyllo::database::{Database, FORMAT_TYPES};
 use phyllo::key::Family;
 use phyllo::store::{Pairs, Store};
 use serde_json::json;
@@ -64,7 +64,7 @@ const WRITES: [&str; 7] = [
 ];
 
 async fn writes_are_rejected_after_another_program_upgraded_the_format() {
-    for format in [FORMAT_CHANGES + 1, 0, -1, i64::MAX] {
+    for format in [FORMAT_TYPES + 1, 0, -1, i64::MAX] {
         for write in WRITES {
             let client = client().await;
             client.insert("1", r#"{"a":1}"#).await;
@@ -103,7 +103,7 @@ async fn writes_are_rejected_after_another_program_upgraded_the_format() {
 async fn responses_from_an_unknown_format_are_withheld() {
     let client = client().await;
     client.insert("1", r#"{"a":1}"#).await;
-    raise(&**client.database.store(), Some(&pack(&(9,)))).await;
+    raise(&**client.database.store(), Some(&pack(&(10,)))).await;
     // Each fails because of the data it reads, which may have another meaning in that format.
     for write in [
         "insertDocument(id: 1, document: 1) { key }",
@@ -111,7 +111,7 @@ async fn responses_from_an_unknown_format_are_withheld() {
         "deleteDocument(id: 1, ifVersion: \"00000000000000000001\") { deleted }",
     ] {
         let message = refusal(&client, &format!("mutation {{ {write} }}")).await;
-        assert!(message.contains("format 9"), "{message}");
+        assert!(message.contains("format 10"), "{message}");
     }
     // A format that is not a number is unknown.
     for damaged in [&b""[..], b"1", &pack(&("3",)), &pack(&(1, 1))] {
@@ -131,14 +131,15 @@ async fn reads_are_rejected_after_the_format_was_polled() {
     let polling = tokio::spawn(async move { database.watch_format().await });
     for (format, refused) in [
         (2, false),
-        (9, true),
+        (10, true),
         (3, false),
         (4, false),
         (5, false),
         (6, false),
         (7, false),
         (8, false),
-        (9, true),
+        (9, false),
+        (10, true),
     ] {
         raise(&**client.database.store(), Some(&pack(&(format,)))).await;
         let begin = Instant::now();

@@ -9,7 +9,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use bytes::Bytes;
 use futures::future::BoxFuture;
-use phyllo::database::{Builder, Check, Database, DocumentKey, Finding};
+use phyllo::database::{Builder, Check, Database, DocumentKey, Finding, TypeChecker};
 use phyllo::document::id::DocumentId;
 use phyllo::document::leaf::Leaf;
 use phyllo::document::path::Path;
@@ -322,6 +322,12 @@ impl Client {
     pub(crate) async fn build(&self) {
         let mut builder = Builder::new(self.database.clone());
         builder.finish().await.expect("indexes can be built");
+    }
+
+    /// Checks the stored documents against the types that are new.
+    pub(crate) async fn check_types(&self) {
+        let mut checker = TypeChecker::new(self.database.clone());
+        checker.finish().await.expect("documents can be checked");
     }
 
     /// The findings of a check of the whole store.

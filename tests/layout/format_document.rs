@@ -5,13 +5,16 @@ use std::time::Duration;
 
 use futures::FutureExt;
 use phyllo::budget::Budget;
-use phyllo::database::{Database, FORMAT, Index, IndexFilter, IndexPath, State, insert};
+use phyllo::database::{
+    Database, FORMAT, Index, IndexFilter, IndexPath, State, TypeChecker, insert,
+};
 use phyllo::document::id::DocumentId;
 use phyllo::key::{Family, IndexValue, Leaves, Version, decode_leaf, hex, tuple_text};
 use phyllo::limits::{
     COUNT_SHARDS, DOCUMENT_LEVELS_MAX, INTEGER_BYTES_MAX, KEY_BYTES_MAX, PIECE_BYTES,
     VALUE_BYTES_MAX,
 };
+use phyllo::operations::set_type;
 use phyllo::store::{Decision, Embedded, EmbeddedOptions, FILE_NAME, RangeRead};
 use redb::{ReadableDatabase, TableDefinition, TableHandle};
 use tokio::runtime::Builder;
@@ -217,6 +220,29 @@ fn documented_change_log_has_exactly_the_pairs_after_one_insert() {
     check_pairs(&block, &pairs);
 }
 
+#[test]
+fn documented_type_has_exactly_the_pairs_after_its_check() {
+    let directory = tempfile::tempdir().expect("a directory");
+    let pairs = store_after(
+        directory.path(),
+        Duration::ZERO,
+        Some(r#"{"type":"object"}"#),
+    );
+    let is_of_type = |key: &[u8]| {
+        let families = [10_i64, 11, 12].map(|family| foundationdb_tuple::pack(&(family,)));
+        let families = families.iter();
+        Family::is_type(key)
+            || families
+                .map(|family| [&[0], &family[..]].concat())
+                .any(|it| key.starts_with(&it))
+    };
+    let pairs: Vec<_> = pairs
+        .into_iter()
+        .filter(|(key, _)| is_of_type(key))
+        .collect();
+    check_pairs(&blocks("type").concat(), &pairs);
+}
+
 /// Every pair of the store. The shard of the count is set to 11, as on the page.
 fn store_with_one_document(directory: &std::path::Path) -> Vec<(Vec<u8>, Vec<u8>)> {
     store_after_one_insert(directory, Duration::ZERO)
@@ -230,6 +256,15 @@ fn store_with_one_logged_document(directory: &std::path::Path) -> Vec<(Vec<u8>, 
 fn store_after_one_insert(
     directory: &std::path::Path,
     retention: Duration,
+) -> Vec<(Vec<u8>, Vec<u8>)> {
+    store_after(directory, retention, None)
+}
+
+/// After the insert of a document, and the check against a type.
+fn store_after(
+    directory: &std::path::Path,
+    retention: Duration,
+    schema: Option<&str>,
 ) -> Vec<(Vec<u8>, Vec<u8>)> {
     let runtime = Builder::new_current_thread().enable_time().build();
     let deadline = Instant::now() + Duration::from_secs(30);
@@ -252,6 +287,12 @@ fn store_after_one_insert(
             work.boxed()
         });
         inserted.await.expect("inserted");
+        if let Some(schema) = schema {
+            let set = set_type(&database, "D", schema, false).await;
+            set.expect("the type is set");
+            let mut checker = TypeChecker::new(database.clone());
+            checker.finish().await.expect("checked");
+        }
         let snapshot = database.snapshot().await.expect("a snapshot");
         let batch = snapshot
             .range(RangeRead::new(&[], &[0xFF]))

@@ -36,4 +36,5 @@ mod skip;
 mod support;
 mod tls;
 mod tracing;
+mod typed_crash;
 mod websockets;

@@ -13,6 +13,7 @@ pub(crate) mod parse;
 pub(crate) mod removal;
 pub(crate) mod rules;
 pub(crate) mod serve;
+pub(crate) mod types;
 pub(crate) mod units;
 pub(crate) mod update;
 pub(crate) mod user_tokens;
@@ -26,6 +27,7 @@ use parse::{WrittenPath, parse_collection, parse_path};
 pub(crate) use removal::{Delete, Drop};
 use rules::RulesArguments;
 pub(crate) use serve::Serve;
+use types::TypesArguments;
 use update::UpdateCommand;
 
 use crate::database::Existing;
@@ -93,6 +95,7 @@ pub(crate) enum Command {
     Drop(Drop),
     /// List the collections that have documents, with their counts
     Collections,
+    Types(TypesArguments),
     Schema(Schema),
     Rules(Box<RulesArguments>),
 }
@@ -108,7 +111,7 @@ pub(crate) struct Schema {
     /// Omit mutations
     #[arg(long)]
     pub(crate) read_only: bool,
-    /// Omit the mutations that create and drop indexes and drop collections
+    /// Omit the mutations that define indexes and types, and drop collections
     #[arg(long)]
     pub(crate) no_admin: bool,
 }
@@ -357,7 +360,8 @@ pub(crate) struct BackupArguments {
 /// writes all documents that are whole, in the state after the last intact commit.
 ///
 /// The directory then has a file for each collection, which `phyllo import` takes, and the file
-/// indexes.ndjson if there are indexes: each line is a GraphQL request that creates one. While the command
+/// indexes.ndjson if there are indexes: each line is a GraphQL request that creates one. types.ndjson has
+/// such requests for the types of collections. While the command
 /// runs, the directory also needs space for a copy of the store.
 ///
 /// If anything is damaged, the exit code is 1.

@@ -79,7 +79,7 @@ pub(crate) struct Serve {
     /// Leave out extensions.hints of responses, which names mistakes that can explain an empty result
     #[arg(long)]
     pub(crate) no_hints: bool,
-    /// Omit the mutations that create and drop indexes and drop collections from the schema; the
+    /// Omit the mutations that define indexes and types, and drop collections, from the schema; the
     /// commands for these still work
     #[arg(long)]
     pub(crate) no_admin: bool,

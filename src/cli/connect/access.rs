@@ -15,13 +15,14 @@ use crate::cli::arguments::location::StoreLocation;
 use crate::cli::arguments::parse::WrittenPath;
 use crate::cli::terminal::output::say;
 use crate::database::{
-    Adopted, Check, Collection, Database, DocumentKey, Finding, Foreign, Put, Scan, Scanned,
-    Summary, Swept, Value,
+    Adopted, Check, Collection, Database, DefinedType, DocumentKey, Finding, Foreign, Put, Scan,
+    Scanned, StoredType, Summary, Swept, Value,
 };
 use crate::document::id::DocumentId;
 use crate::error::Result;
 use crate::limits::{CHANGE_RETENTION_OF_NEW_STORES, STORE_WAIT_TIME_MAX};
 use crate::operations::{self, ChangeLines, ChangeRequest, NewDocument, Policy, Sweep, ValueLines};
+use crate::server::local::typing;
 use crate::store::{self, EmbeddedOptions, Pairs};
 
 /// Access to a database. Both variants have the same behavior.
@@ -200,6 +201,45 @@ impl DatabaseAccess {
         match self {
             Self::Direct(database) => operations::drop_collection(database, collection).await,
             Self::Through(client) => client.drop_collection(collection).await,
+        }
+    }
+
+    /// The type of a collection, or the types of all collections: [`operations::types`].
+    pub(crate) async fn types(&self, collection: Option<&str>) -> Result<Vec<StoredType>> {
+        match self {
+            Self::Direct(database) => operations::types(database, collection).await,
+            Self::Through(client) => client.types(collection).await,
+        }
+    }
+
+    /// Gives a collection a type: [`operations::set_type`].
+    pub(crate) async fn set_type(
+        &self,
+        collection: &str,
+        schema: &str,
+        dry_run: bool,
+    ) -> Result<DefinedType> {
+        match self {
+            Self::Direct(database) => {
+                operations::set_type(database, collection, schema, dry_run).await
+            }
+            Self::Through(client) => client.set_type(collection, schema, dry_run).await,
+        }
+    }
+
+    /// Checks the stored documents of a collection again: [`operations::check_type`].
+    pub(crate) async fn check_type(&self, collection: &str) -> Result<bool> {
+        match self {
+            Self::Direct(database) => operations::check_type(database, collection).await,
+            Self::Through(client) => client.type_operation(typing::CHECK_TYPE, collection).await,
+        }
+    }
+
+    /// Drops the type of a collection: [`operations::drop_type`].
+    pub(crate) async fn drop_type(&self, collection: &str) -> Result<bool> {
+        match self {
+            Self::Direct(database) => operations::drop_type(database, collection).await,
+            Self::Through(client) => client.type_operation(typing::DROP_TYPE, collection).await,
         }
     }
 

@@ -15,13 +15,15 @@ use tokio::sync::Mutex;
 
 use crate::cli::outcome::failed;
 use crate::database::{
-    Adopted, Collection, DocumentKey, Finding, Foreign, Put, Scanned, Summary, Swept,
+    Adopted, Collection, DefinedType, DocumentKey, Finding, Foreign, Put, Scanned, StoredType,
+    Summary, Swept,
 };
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
 use crate::operations::{ChangeRequest, Policy, Sweep};
 use crate::server::local::{
-    SOCKET_NAME, backup_records, checked, following, removal, sweeping, wire, with_short_path,
+    SOCKET_NAME, backup_records, checked, following, removal, sweeping, typing, wire,
+    with_short_path,
 };
 use crate::store::Pairs;
 
@@ -113,6 +115,36 @@ impl Client {
         let query = [("collection", collection)];
         let answer = self.request(Method::POST, removal::DROP, &query, Vec::new());
         wire::number(&whole(answer.await?).await?)
+    }
+
+    pub(crate) async fn types(&self, collection: Option<&str>) -> Result<Vec<StoredType>> {
+        let query = collection.map(|collection| ("collection", collection));
+        let answer = self.request(Method::GET, typing::TYPES, query.as_slice(), Vec::new());
+        typing::read_types(&whole(answer.await?).await?)
+    }
+
+    pub(crate) async fn set_type(
+        &self,
+        collection: &str,
+        schema: &str,
+        dry_run: bool,
+    ) -> Result<DefinedType> {
+        let dry_run = dry_run.to_string();
+        let query = [("collection", collection), ("dry-run", &*dry_run)];
+        let schema = schema.as_bytes().to_vec();
+        let answer = self.request(Method::POST, typing::SET_TYPE, &query, schema);
+        typing::read_defined(&whole(answer.await?).await?)
+    }
+
+    /// An operation on the type of a collection, which says whether there is one.
+    pub(crate) async fn type_operation(
+        &self,
+        operation: &'static str,
+        collection: &str,
+    ) -> Result<bool> {
+        let query = [("collection", collection)];
+        let answer = self.request(Method::POST, operation, &query, Vec::new());
+        Ok(&whole(answer.await?).await?[..] == b"true")
     }
 
     pub(crate) async fn sweep_portion(

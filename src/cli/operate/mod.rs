@@ -8,3 +8,4 @@ pub(crate) mod rules;
 pub(crate) mod salvage;
 pub(crate) mod schema;
 pub(crate) mod serve;
+pub(crate) mod types;

@@ -16,7 +16,9 @@ use crate::cli::connect::opening::{check_directory, no_store, open_database};
 use crate::cli::outcome::{Done, Ended, failed};
 use crate::cli::read::export::write_line;
 use crate::cli::terminal::output::{Output, say};
-use crate::database::{Database, Index, SalvagedDocument, SalvagedDocuments, SalvagedSettings};
+use crate::database::{
+    Database, Index, SalvagedDocument, SalvagedDocuments, SalvagedSettings, StoredType,
+};
 use crate::document::json::write_string;
 use crate::error::{Error, Result};
 use crate::key::tuple_text;
@@ -28,6 +30,11 @@ const CREATE_INDEX: &str = "mutation($collection:String!,$name:String!,$on:[JSON
                             $unique:Boolean!,$where:DocumentFilter)\
                             {createIndex(collection:$collection,name:$name,on:$on,unique:$unique,\
                             where:$where){name state}}";
+
+/// The file with a request that sets each type.
+const TYPES_NAME: &str = "types.ndjson";
+const SET_TYPE: &str = "mutation($collection:String!,$schema:JSON!)\
+                        {setCollectionType(collection:$collection,schema:$schema){state}}";
 
 pub(crate) async fn run(store: &StoreLocation, arguments: SalvageArguments) -> Done {
     let StoreLocation::Directory(directory) = store else {
@@ -112,6 +119,15 @@ async fn write_settings(
         let count = settings.indexes.len();
         SalvagedFiles::report(&format!("{count} indexes in {INDEXES_NAME}\n"))?;
     }
+    if !settings.types.is_empty() {
+        let mut output = target.file(TYPES_NAME)?;
+        for stored in &settings.types {
+            output.write(&set_type(stored))?;
+        }
+        output.finish()?;
+        let count = settings.types.len();
+        SalvagedFiles::report(&format!("{count} types in {TYPES_NAME}\n"))?;
+    }
     if let Some(changes) = settings.changes {
         let seconds = changes.retention.as_secs();
         SalvagedFiles::report(&format!("the change log was kept for {seconds} s\n"))?;
@@ -140,6 +156,18 @@ fn create_index(collection: &str, index: &Index) -> Vec<u8> {
         line.extend_from_slice(b",\"where\":");
         line.extend_from_slice(filter.json().as_bytes());
     }
+    line.extend_from_slice(b"}}\n");
+    line
+}
+
+/// The request that sets a type, as a line.
+fn set_type(stored: &StoredType) -> Vec<u8> {
+    let mut line = b"{\"query\":".to_vec();
+    write_string(&mut line, SET_TYPE);
+    line.extend_from_slice(b",\"variables\":{\"collection\":");
+    write_string(&mut line, &stored.collection);
+    line.extend_from_slice(b",\"schema\":");
+    line.extend_from_slice(stored.schema_line().as_bytes());
     line.extend_from_slice(b"}}\n");
     line
 }

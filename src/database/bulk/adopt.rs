@@ -11,9 +11,10 @@ use crate::database::changes::record::{self, Edited};
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::database::edit::editor::enter;
 use crate::database::edit::write_document::stored;
-use crate::database::index::definition::indexes;
+use crate::database::index::definition::{Definitions, definitions};
 use crate::database::index::maintainer::enter_entries;
 use crate::database::open::unfinished_write::UnfinishedWrite;
+use crate::database::types::define::check_from;
 use crate::document::id::DocumentId;
 use crate::document::path::Place;
 use crate::error::Result;
@@ -39,7 +40,7 @@ pub struct Adopted {
 /// on. A batch reads until it has found [`ADOPT_BATCH_DOCUMENTS_MAX`] documents or
 /// [`ADOPT_BATCH_TIME`] has passed, so it can exceed that number slightly. The version of an
 /// adopted document stays null until Phyllo writes the document. Adopting a collection again has no
-/// effect.
+/// effect. If the collection has a type, the background check reads the adopted documents.
 ///
 /// The transaction conflicts with others only about the documents that it enters.
 ///
@@ -73,14 +74,19 @@ pub async fn adopt(
     let present = unknown.documents.iter();
     let present = present.map(|(document, key)| stored(transaction, document, key));
     let present = try_join_all(present).await?;
-    let indexes = indexes(transaction, collection).await?;
-    for ((document, _), present) in unknown.documents.iter().zip(present) {
+    let Definitions { indexes, type_head } = definitions(transaction, collection).await?;
+    for ((document, key), present) in unknown.documents.iter().zip(present) {
         if present.leaves && !present.entered {
             let write = UnfinishedWrite::begin(transaction);
             enter(transaction, document).await?;
             record::adopted(transaction, Edited::new(document));
             enter_entries(transaction, &Budget::of_background(), document, &indexes).await?;
             write.finish();
+            if let Some(head) = &type_head
+                && adopted.entered == 0
+            {
+                check_from(transaction, collection, key, head).await?;
+            }
             adopted.entered += 1;
         }
     }

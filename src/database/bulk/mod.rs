@@ -2,6 +2,9 @@
 
 pub(crate) mod adopt;
 pub(crate) mod bulk_update;
+pub(crate) mod simulate_type;
 pub(crate) mod sweep;
 pub(crate) mod take;
 pub(crate) mod test;
+pub(crate) mod type_checker;
+pub(crate) mod typed_documents;

@@ -6,7 +6,7 @@ use crate::key::{Family, counts_of};
 use crate::limits::COUNT_SHARDS;
 use crate::store::{Batches, Read, Transaction};
 
-/// A collection that holds a document or an index.
+/// A collection that holds a document or an index, or has a type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Collection {
     /// The name.
@@ -43,7 +43,7 @@ pub(crate) async fn count(read: &dyn Read, collection: &str) -> Result<i64> {
     Ok(count)
 }
 
-/// The collections that hold a document or an index, in the order of their names.
+/// The collections that hold a document or an index, or have a type, in the order of their names.
 ///
 /// # Errors
 /// Errors of the store.
@@ -63,7 +63,7 @@ pub async fn first_collections(
     let (begin, end) = Family::counts();
     let mut found: Vec<(Collection, bool)> = Vec::new();
     let mut batches = Batches::new(read, begin, end);
-    let holds = |(collection, indexed): &(Collection, bool)| collection.count > 0 || *indexed;
+    let holds = |(collection, defined): &(Collection, bool)| collection.count > 0 || *defined;
     while let Some(pairs) = batches.next().await? {
         for (key, value) in pairs.iter() {
             take(&mut found, key, value);
@@ -88,21 +88,21 @@ pub async fn first_collections(
     Ok((held, more))
 }
 
-/// Adds one pair of the catalog: a count, or the definition of an index.
+/// Adds one pair of the catalog: a count, or a definition.
 fn take(found: &mut Vec<(Collection, bool)>, key: &[u8], value: &[u8]) {
-    let (name, count, indexed) = match (Family::counted_collection(key), value.try_into()) {
+    let (name, count, defined) = match (Family::counted_collection(key), value.try_into()) {
         (Some(name), Ok(count)) => (name, i64::from_le_bytes(count), false),
         (Some(_), Err(_)) => return,
-        (None, _) => match Family::indexed_collection(key) {
+        (None, _) => match Family::defined_collection(key) {
             Some(name) => (name, 0, true),
             None => return,
         },
     };
     match found.last_mut().filter(|(last, _)| last.name == name) {
-        Some((last, has_index)) => {
+        Some((last, is_defined)) => {
             last.count += count;
-            *has_index |= indexed;
+            *is_defined |= defined;
         }
-        None => found.push((Collection { name, count }, indexed)),
+        None => found.push((Collection { name, count }, defined)),
     }
 }

@@ -4,13 +4,15 @@ use super::collections;
 use crate::database::changes::record::dropped;
 use crate::database::document_key::check_collection;
 use crate::database::format::clear_large_range;
+use crate::database::types::define::write_types_version;
+use crate::database::types::head::TypeHead;
 use crate::error::Result;
 use crate::key::{Family, ranges_of_collection};
 use crate::limits::COUNT_SHARDS;
 use crate::store::Transaction;
 
 /// Removes a collection of any size: its documents (also those missing from the catalog), its
-/// indexes in any state, its counts and versions. Returns the number of documents that the catalog
+/// indexes in any state, its type, its counts and versions. Returns the number of documents that the catalog
 /// counted.
 ///
 /// The transaction reads neither the documents nor their count under conflict. It also removes
@@ -24,6 +26,9 @@ use crate::store::Transaction;
 pub async fn drop_collection(transaction: &dyn Transaction, collection: &str) -> Result<i64> {
     check_collection(collection)?;
     Family::Count(collection, COUNT_SHARDS - 1).key()?;
+    if TypeHead::read(transaction, collection).await?.is_some() {
+        write_types_version(transaction)?;
+    }
     let documents = collections::count(transaction.without_conflict(), collection).await?;
     for range in &ranges_of_collection(collection) {
         clear_large_range(transaction, range).await?;

@@ -5,3 +5,4 @@ pub(crate) mod cursor;
 pub(crate) mod drop;
 pub(crate) mod names;
 pub(crate) mod scan;
+pub(crate) mod versionstamp;

@@ -3,9 +3,11 @@
 use super::checker::{Check, DocumentCounts};
 use super::count::{Counted, count_again, stored_count};
 use super::finding::FindingKind;
+use super::snapshots::in_one_snapshot;
 use crate::database::index::definition::is_definition;
-use crate::error::Result;
-use crate::key::{SystemKey, counts_of};
+use crate::database::types::define::stored_type;
+use crate::error::{ErrorKind, Result};
+use crate::key::{SystemKey, counts_of, name_of_collection};
 
 impl Check {
     /// Makes a collection the current one. Returns false if another one must be completed first.
@@ -61,6 +63,15 @@ impl Check {
         Ok(false)
     }
 
+    /// Whether the type of a collection is not damaged.
+    async fn is_type_whole(&self, collection: &str) -> Result<bool> {
+        let read = in_one_snapshot!(self.snapshots, |read| stored_type(read, collection));
+        match read {
+            Err(error) if error.kind() == ErrorKind::Internal => Ok(false),
+            read => read.map(|_| true),
+        }
+    }
+
     /// Checks a catalog pair of the current collection.
     pub(super) async fn count(&mut self) -> Result<()> {
         let Some((key, value)) = self.catalog.peek().await? else {
@@ -76,6 +87,14 @@ impl Check {
             },
             (Some(SystemKey::Definition(_)), _) if !is_definition(key, value) => {
                 self.report.add(FindingKind::Definition, key);
+            }
+            (Some(SystemKey::Type(collection)), _) => {
+                let key = key.to_vec();
+                if let Some((name, _)) = name_of_collection(collection)
+                    && !self.is_type_whole(&name).await?
+                {
+                    self.report.add(FindingKind::TypeDefinition, &key);
+                }
             }
             _ => {}
         }

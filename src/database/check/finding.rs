@@ -176,6 +176,7 @@ pub(crate) enum FindingKind {
     },
     /// A damaged definition of an index.
     Definition,
+    TypeDefinition,
     /// An index entry that a document should have is missing.
     NoEntry,
     /// An index entry of an index that does not exist or has failed.
@@ -230,6 +231,7 @@ impl FindingKind {
             Self::CountValue => "COUNT_VALUE",
             Self::Count { .. } => "COUNT",
             Self::Definition => "INDEX_DEFINITION",
+            Self::TypeDefinition => "TYPE_DEFINITION",
             Self::NoEntry => "NO_INDEX_ENTRY",
             Self::EntryAlone => "INDEX_ENTRY_ALONE",
             Self::StaleEntry => "STALE_INDEX_ENTRY",
@@ -278,6 +280,7 @@ impl FindingKind {
             Self::VersionAlone => "a version belongs to no document",
             Self::CountValue => "a count is not a 64-bit integer",
             Self::Definition => "the definition of an index is damaged",
+            Self::TypeDefinition => "the type of a collection is damaged",
             Self::NoEntry => "a document lacks this index entry",
             Self::EntryAlone => "an index entry belongs to no index",
             Self::StaleEntry => "an index entry does not match its document",

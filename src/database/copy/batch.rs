@@ -8,9 +8,11 @@ use tokio::time::Instant;
 
 use super::walk::{DocumentHead, Documents, StoreWalk};
 use crate::database::catalog::collections;
+use crate::database::catalog::versionstamp::accept_versionstamp;
 use crate::database::changes::record;
 use crate::database::open::Database;
-use crate::database::versionstamp::accept_versionstamp;
+use crate::database::types::define::check_from;
+use crate::database::types::head::TypeHead;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Entry, Version, tuple_text};
 use crate::limits::{COPY_BATCH_BYTES_MAX, COPY_BATCH_DOCUMENTS_MAX, IMPORT_BATCH_TIME_MAX};
@@ -171,6 +173,16 @@ async fn write_all(transaction: &dyn Transaction, parts: &[CopyPart]) -> Result<
         *counts
             .entry(document.collection.as_deref().unwrap_or_default())
             .or_default() += 1;
+    }
+    let mut checked: Option<&str> = None;
+    // The documents are in the order of their keys.
+    for document in complete() {
+        let collection = document.collection.as_deref().unwrap_or_default();
+        if checked.replace(collection) != Some(collection)
+            && let Some(head) = TypeHead::read(transaction, collection).await?
+        {
+            check_from(transaction, collection, &document.key, &head).await?;
+        }
     }
     for (collection, count) in counts {
         collections::add_to_count(transaction, collection, count)?;

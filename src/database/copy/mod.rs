@@ -3,7 +3,7 @@
 //! The copy transfers leaves and catalog entries, key by key. It does not transfer versions: a
 //! versionstamp orders the commits of one cluster only, so the target assigns new ones. It does not
 //! transfer stored responses and commit markers. It rebuilds indexes from the documents at the end,
-//! because index entries contain index numbers of their own store.
+//! because index entries contain index numbers of their own store. It sets types after that.
 //!
 //! A document's catalog entry is written in the same transaction as its last leaf. A document that
 //! has an entry in the target is therefore complete, and an interrupted copy can resume.
@@ -23,11 +23,15 @@ pub use overlap::check_target;
 use tokio::task::JoinSet;
 use tokio::time::Instant;
 
+use super::bulk::type_checker::TypeChecker;
 use super::catalog::collections::{Collection, collections};
 use super::index::build::Builder;
 use super::index::define::create_index;
 use super::index::definition::{IndexPath, indexes};
 use super::open::Database;
+use super::types::define::{set_type, typed_collections};
+use super::types::head::TypeHead;
+use crate::budget::Budget;
 use crate::error::{Error, Result};
 use crate::limits::{COPY_BATCHES_AT_ONCE, IMPORT_BATCH_TIME_MAX};
 use crate::store::{Decision, Transaction};
@@ -78,6 +82,7 @@ pub async fn copy(
     }
     finish(&mut writes, 0).await?;
     copy_indexes(source, target).await?;
+    copy_types(source, target).await?;
     Ok(copied)
 }
 
@@ -105,6 +110,33 @@ async fn copy_indexes(source: &Database, target: &Database) -> Result<()> {
         }
     }
     Builder::new(target.clone()).finish().await
+}
+
+/// Gives the target's collections the types of the source, except for those that have a type, and checks
+/// the documents.
+async fn copy_types(source: &Database, target: &Database) -> Result<()> {
+    let snapshot = source.snapshot().await?;
+    let budget = Budget::of_background();
+    for collection in typed_collections(&*snapshot).await? {
+        let Some(head) = TypeHead::read(&*snapshot, &collection).await? else {
+            continue;
+        };
+        let types = source.types();
+        let of = types.find(&*snapshot, &collection, &head).await?;
+        let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+            let (of, budget) = (of.clone(), budget.clone());
+            Box::pin(async move {
+                let stored = TypeHead::read(&*transaction, of.collection()).await?;
+                if stored.is_none() {
+                    set_type(&*transaction, &budget, &of).await?;
+                }
+                Ok(Decision::Commit(()))
+            })
+        };
+        let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;
+        target.transact(deadline, body).await?;
+    }
+    TypeChecker::new(target.clone()).finish().await
 }
 
 /// Waits until at most `under_way_max` writes are in progress.

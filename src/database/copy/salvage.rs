@@ -8,6 +8,7 @@ use crate::database::catalog::scan::Scanned;
 use crate::database::changes::settings::ChangeSettings;
 use crate::database::index::definition::Index;
 use crate::database::open::Database;
+use crate::database::types::define::{StoredType, stored_type};
 use crate::document::id::DocumentId;
 use crate::error::Result;
 use crate::key::{Entry, Family, JsonText, all_documents, name_of_collection};
@@ -47,6 +48,8 @@ pub enum SalvagedDocument {
 pub struct SalvagedSettings {
     /// The collections and definitions of the indexes.
     pub indexes: Vec<(String, Index)>,
+    /// The types of collections.
+    pub types: Vec<StoredType>,
     /// The settings of the change log, if it was ever on.
     pub changes: Option<ChangeSettings>,
     /// What is lost, or may be.
@@ -132,7 +135,7 @@ impl SalvagedSettings {
     pub async fn of(database: &Database, lost: &LostKeys) -> Result<Self> {
         let snapshot = database.snapshot().await?;
         let mut settings = Self::default();
-        settings.read_indexes(&snapshot, lost).await?;
+        settings.read_definitions(&snapshot, lost).await?;
         let key = Family::ChangeSettings.key()?;
         let is_lost = lost.has_any(&key, &crate::store::key_after(&key));
         match ChangeSettings::read(&*snapshot).await {
@@ -147,17 +150,24 @@ impl SalvagedSettings {
         Ok(settings)
     }
 
-    async fn read_indexes(&mut self, snapshot: &Arc<dyn Read>, lost: &LostKeys) -> Result<()> {
+    async fn read_definitions(&mut self, snapshot: &Arc<dyn Read>, lost: &LostKeys) -> Result<()> {
         let (begin, end) = Family::counts();
         if lost.has_any(&begin, &end) {
-            self.lacks("definitions of indexes may be missing".to_owned());
+            self.lacks("definitions of indexes and types may be missing".to_owned());
         }
         let mut batches = Batches::new(&**snapshot, begin, end);
         while let Some(pairs) = batches.next().await? {
             for (key, value) in pairs.iter() {
-                let Some(collection) = Family::indexed_collection(key) else {
+                let Some(collection) = Family::defined_collection(key) else {
                     continue;
                 };
+                if Family::is_type(key) {
+                    match stored_type(&**snapshot, &collection).await {
+                        Ok(stored) => self.types.extend(stored),
+                        Err(_) => self.lacks(format!("the type of {collection}")),
+                    }
+                    continue;
+                }
                 let index = Family::index_name(key).and_then(|name| Index::decode(name, value));
                 match index {
                     Some(index) => self.indexes.push((collection, index)),

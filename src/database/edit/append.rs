@@ -3,13 +3,14 @@
 use super::editor::set_leaves;
 use crate::budget::Budget;
 use crate::database::catalog::collections;
+use crate::database::catalog::versionstamp::pending;
 use crate::database::changes::record::{self, Edited};
 use crate::database::document_key::DocumentKey;
 use crate::database::format::write_versionstamp_format;
-use crate::database::index::definition::indexes;
+use crate::database::index::definition::{Definitions, definitions};
 use crate::database::index::maintainer::insert_entries;
 use crate::database::open::unfinished_write::UnfinishedWrite;
-use crate::database::versionstamp::pending;
+use crate::database::types::type_guard::validate_new;
 use crate::document::path::Place;
 use crate::error::Result;
 use crate::key::{Family, Leaves, Version};
@@ -24,7 +25,7 @@ const STAMP_BYTES: usize = Version::PLACEHOLDER.len();
 ///
 /// # Errors
 /// `UNIQUE_VIOLATION`: checked at once and not at the end of the operation. `TOO_LARGE`: a key exceeds the limit. `BAD_USER_INPUT`: the transaction has
-/// appended another document with the same values in a unique index. Errors of the store.
+/// appended another document with the same values in a unique index. `TYPE_MISMATCH`. Errors of the store.
 pub async fn append(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -35,7 +36,8 @@ pub async fn append(
     let document = DocumentKey::new(collection, pending(number))?;
     let prefix = document.place(&Place::default())?;
     leaves.check_fits(prefix.len(), 0)?;
-    let indexes = indexes(transaction, collection).await?;
+    let Definitions { indexes, type_head } = definitions(transaction, collection).await?;
+    validate_new(transaction, budget, &document, type_head.as_ref(), leaves).await?;
     let write = UnfinishedWrite::begin(transaction);
     write_versionstamp_format(transaction).await?;
     insert_entries(transaction, budget, &document, leaves, &indexes).await?;

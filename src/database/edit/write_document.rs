@@ -7,9 +7,10 @@ use super::write_document;
 use crate::budget::Budget;
 use crate::database::changes::record::{self, Edited};
 use crate::database::document_key::{DocumentKey, prefix_end};
-use crate::database::index::definition::indexes;
+use crate::database::index::definition::{Definitions, definitions};
 use crate::database::index::maintainer::insert_entries;
 use crate::database::open::unfinished_write::UnfinishedWrite;
+use crate::database::types::type_guard::validate_new;
 use crate::document::id::DocumentId;
 use crate::document::path::Place;
 use crate::error::{Error, ErrorKind, Result};
@@ -40,7 +41,7 @@ impl Existing {
 ///
 /// # Errors
 /// `ALREADY_EXISTS`: something is stored under the id. `BAD_USER_INPUT`: `doc_id` is not a valid
-/// id. `TOO_LARGE`: a key exceeds the limit. Errors of the store.
+/// id. `TYPE_MISMATCH`. `TOO_LARGE`: a key exceeds the limit. Errors of the store.
 pub async fn insert(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -80,7 +81,7 @@ async fn insert_anywhere(
 ///
 /// # Errors
 /// `ALREADY_EXISTS`: a document exists and `existing` is [`Existing::Fail`], or another document exists
-/// and it is [`Existing::MustEqual`]. `TOO_LARGE`: a key exceeds the limit. Errors of the store.
+/// and it is [`Existing::MustEqual`]. `TYPE_MISMATCH`. `TOO_LARGE`: a key exceeds the limit. Errors of the store.
 pub async fn put(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -112,14 +113,16 @@ async fn create(
 ) -> Result<bool> {
     let prefix = document.place(&Place::default())?;
     leaves.check_fits(prefix.len(), 0)?;
-    let (present, indexes) = try_join(
+    let (present, defined) = try_join(
         stored(transaction, document, &prefix),
-        indexes(transaction, &document.collection),
+        definitions(transaction, &document.collection),
     )
     .await?;
     if present.anything() {
         return Ok(false);
     }
+    let Definitions { indexes, type_head } = defined;
+    validate_new(transaction, budget, document, type_head.as_ref(), leaves).await?;
     let write = UnfinishedWrite::begin(transaction);
     enter(transaction, document).await?;
     write_leaves(transaction, budget, &prefix, leaves).await?;

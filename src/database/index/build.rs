@@ -27,7 +27,6 @@
 //!   all children.
 
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use foundationdb_tuple::{Bytes, pack, unpack};
 use futures::future::BoxFuture;
@@ -39,21 +38,19 @@ use super::definition::{Index, State, index_named};
 use crate::budget::Budget;
 use crate::database::document_key::DocumentKey;
 use crate::database::open::Database;
+use crate::database::open::lease::{LeaseHolder, seconds_from_now};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, hex};
 use crate::limits::{
-    INDEX_BATCH_BYTES_MAX, INDEX_BATCH_BYTES_MIN, INDEX_BATCH_DOCUMENTS_MAX,
-    INDEX_LEASE_EXPIRY_MAX, INDEX_LEASE_TIME, INDEX_POLL_TIME,
+    INDEX_BATCH_BYTES_MAX, INDEX_BATCH_BYTES_MIN, INDEX_BATCH_DOCUMENTS_MAX, INDEX_LEASE_TIME,
+    INDEX_POLL_TIME,
 };
 use crate::store::{Batches, Decision, RangeRead, Transaction, TransactionResult};
 
 /// Builds the pending indexes of a store, one at a time.
 pub struct Builder {
     database: Database,
-    /// Identifies this builder in leases.
-    owner: [u8; 16],
-    /// Whether no other process can build, so that leases of other owners are ignored.
-    exclusive: bool,
+    holder: LeaseHolder,
     /// Documents in the next batch. Lowered after a failed batch.
     documents: usize,
     bounds: BatchBounds,
@@ -80,8 +77,7 @@ struct Task {
     collection: String,
     number: u64,
     name: String,
-    /// See [`Builder::exclusive`].
-    exclusive: bool,
+    holder: LeaseHolder,
 }
 
 /// The value of [`Family::Build`].
@@ -114,9 +110,8 @@ impl Builder {
     /// Creates a builder of the indexes in `database`.
     pub fn new(database: Database) -> Self {
         Self {
-            exclusive: database.store().is_exclusive(),
+            holder: LeaseHolder::of(&database),
             database,
-            owner: rand::random(),
             documents: INDEX_BATCH_DOCUMENTS_MAX,
             bounds: BatchBounds::DEFAULT,
             alone: None,
@@ -227,12 +222,12 @@ impl Builder {
             for (key, value) in pairs.iter() {
                 let (collection, number) = Family::build_of(key).ok_or_else(|| damaged(key))?;
                 let progress = BuildProgress::decode(value).ok_or_else(|| damaged(key))?;
-                if progress.may_go_on(&self.owner, self.exclusive) {
+                if self.holder.may_go_on(&progress.owner, progress.expiry) {
                     return Ok(Some(Task {
                         collection,
                         number,
                         name: progress.name,
-                        exclusive: self.exclusive,
+                        holder: self.holder,
                     }));
                 }
             }
@@ -241,16 +236,14 @@ impl Builder {
     }
 
     async fn batch(&self, task: &Task) -> Result<BatchEnd> {
-        let (owner, documents, bounds) = (self.owner, self.documents, self.bounds);
+        let (documents, bounds) = (self.documents, self.bounds);
         let alone = self.alone.clone();
         let alone = alone.filter(|alone| task.is_of(alone));
         let task = task.clone();
         let body = move |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
             let (task, alone) = (task.clone(), alone.clone());
             Box::pin(async move {
-                let batch = task
-                    .batch(&*transaction, &owner, documents, bounds, alone)
-                    .await?;
+                let batch = task.batch(&*transaction, documents, bounds, alone).await?;
                 Ok(match batch {
                     BatchEnd::Unfit(_) | BatchEnd::Left => Decision::Abort(batch),
                     _ => Decision::Commit(batch),
@@ -301,7 +294,6 @@ impl Task {
     async fn batch(
         &self,
         transaction: &dyn Transaction,
-        owner: &[u8],
         documents_max: usize,
         bounds: BatchBounds,
         alone: Option<Alone>,
@@ -311,7 +303,8 @@ impl Task {
             return Ok(BatchEnd::Left);
         };
         let mut progress = BuildProgress::decode(&value).ok_or_else(|| damaged(&key))?;
-        if !progress.may_go_on(owner, self.exclusive) {
+        let owner = self.holder.owner();
+        if !self.holder.may_go_on(&progress.owner, progress.expiry) {
             return Ok(BatchEnd::Left);
         }
         let Some(index) = self.index(transaction).await? else {
@@ -358,7 +351,7 @@ impl Task {
         if let Some(position) = added.position {
             progress.position = position;
         }
-        progress.expiry = now() + i64::try_from(INDEX_LEASE_TIME.as_secs()).unwrap_or(i64::MAX);
+        progress.expiry = seconds_from_now(INDEX_LEASE_TIME);
         transaction.set(&key, &progress.encode());
         Ok(BatchEnd::Done {
             documents: added.documents,
@@ -412,14 +405,6 @@ impl BuildProgress {
             Bytes(self.position[..].into()),
         ))
     }
-
-    /// Whether `owner` may build. A lease that expires later than any lease granted now is
-    /// ignored: the clock of its holder, or this one, was set back.
-    fn may_go_on(&self, owner: &[u8], exclusive: bool) -> bool {
-        let now = now();
-        let expiry_max = now.saturating_add(INDEX_LEASE_EXPIRY_MAX.as_secs().cast_signed());
-        exclusive || self.owner == owner || self.expiry <= now || self.expiry > expiry_max
-    }
 }
 
 /// Whether a batch with fewer documents may avoid the error. A batch that may have been
@@ -433,9 +418,4 @@ fn is_about_size(error: &Error) -> bool {
 
 fn damaged(key: &[u8]) -> Error {
     Error::internal(format!("damaged index build: the key {}", hex(key)))
-}
-
-fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    i64::try_from(since.unwrap_or(Duration::ZERO).as_secs()).unwrap_or(i64::MAX)
 }

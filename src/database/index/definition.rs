@@ -3,6 +3,7 @@
 use foundationdb_tuple::{Element, pack, unpack};
 
 use super::partial::IndexFilter;
+use crate::database::types::head::TypeHead;
 use crate::document::jsonpath::{Query, SimpleStep};
 use crate::document::path::{Place, Segment};
 use crate::error::{Error, Result};
@@ -257,12 +258,47 @@ pub async fn indexes(read: &dyn Read, collection: &str) -> Result<Vec<Index>> {
     let mut batches = Batches::new(read, begin, end);
     while let Some(pairs) = batches.next().await? {
         for (key, value) in pairs.iter() {
-            let index = Family::index_name(key).and_then(|name| Index::decode(name, value));
-            let damaged = || Error::internal(format!("bad index definition: the key {}", hex(key)));
-            found.push(index.ok_or_else(damaged)?);
+            found.push(index_of(key, value)?);
         }
     }
     Ok(found)
+}
+
+/// What a collection defines about its documents.
+pub(crate) struct Definitions {
+    /// The indexes, in the order of their names.
+    pub(crate) indexes: Vec<Index>,
+    /// The head of the type.
+    pub(crate) type_head: Option<TypeHead>,
+}
+
+/// The definitions of a collection, read as one range. Every write of a document reads them under
+/// conflict.
+///
+/// # Errors
+/// As [`indexes`].
+pub(crate) async fn definitions(read: &dyn Read, collection: &str) -> Result<Definitions> {
+    let (begin, end) = Family::definitions_and_type(collection);
+    let mut found = Definitions {
+        indexes: Vec::new(),
+        type_head: None,
+    };
+    let mut batches = Batches::new(read, begin, end);
+    while let Some(pairs) = batches.next().await? {
+        for (key, value) in pairs.iter() {
+            if Family::is_type(key) {
+                found.type_head = Some(TypeHead::of_collection(collection, value)?);
+            } else {
+                found.indexes.push(index_of(key, value)?);
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn index_of(key: &[u8], value: &[u8]) -> Result<Index> {
+    let index = Family::index_name(key).and_then(|name| Index::decode(name, value));
+    index.ok_or_else(|| Error::internal(format!("bad index definition: the key {}", hex(key))))
 }
 
 /// The index of a collection with this name.

@@ -19,7 +19,7 @@
 use std::sync::Arc;
 
 use super::columns::{ColumnRange, ColumnStream, places, streams, whole_children};
-use super::definition::{Index, State, indexes};
+use super::definition::{Index, State};
 use super::entries::{
     Row, SingleValue, Unfit, Values, complete, entry_streams, insert, of_leaves, passes,
     single_value, too_long,
@@ -116,17 +116,17 @@ impl<'t> IndexMaintainer<'t> {
         }
     }
 
-    /// Creates the maintainer of a document that is about to change. Reads the definitions of its
-    /// collection's indexes.
+    /// Creates the maintainer of a document that is about to change, with the indexes of its
+    /// collection.
     ///
     /// # Errors
-    /// As [`indexes`].
-    pub(crate) async fn of(
+    /// `KEY_TOO_LONG`: a key of the document exceeds the limit.
+    pub(crate) fn of(
         transaction: &'t dyn Transaction,
         budget: &Budget,
         document: &Arc<DocumentKey>,
+        indexes: Vec<Index>,
     ) -> Result<Self> {
-        let indexes = indexes(transaction, &document.collection).await?;
         let kept = indexes.into_iter().filter(Index::is_kept).map(|index| {
             Ok(MaintainedIndex {
                 places: places(document, &index.on)?,

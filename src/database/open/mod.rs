@@ -1,5 +1,6 @@
 //! A database in a store: its format, its snapshots and its transactions.
 
+pub(crate) mod lease;
 pub(crate) mod unfinished_write;
 pub(crate) mod unique_values;
 
@@ -19,6 +20,7 @@ use super::changes::size::LogSize;
 use super::changes::write_commit_entry::write_entry;
 use super::format;
 use super::format::LastFormat;
+use super::types::type_cache::TypeCache;
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{CHANGES_EXPIRY_TIME, FORMAT_POLL_TIME};
@@ -33,6 +35,7 @@ pub struct Database {
     store: Arc<dyn Store>,
     format: LastFormat,
     changes: ChangeFeed,
+    types: TypeCache,
     is_new: bool,
 }
 
@@ -64,6 +67,7 @@ impl Database {
             changes: ChangeFeed::new(store.clone()),
             store,
             format: LastFormat::default(),
+            types: TypeCache::default(),
             is_new: false,
         };
         let snapshot = database.snapshot().await?;
@@ -138,6 +142,7 @@ impl Database {
             store: Arc::new(Observed::counting(self.store.clone(), operations)),
             format: self.format.clone(),
             changes: self.changes.clone(),
+            types: self.types.clone(),
             is_new: self.is_new,
         }
     }
@@ -164,6 +169,11 @@ impl Database {
     /// Whether the format was known when it was last read. Costs no read.
     pub(crate) fn knows_format(&self) -> bool {
         self.format.check().is_ok()
+    }
+
+    /// The parsed types of this process.
+    pub(crate) fn types(&self) -> &TypeCache {
+        &self.types
     }
 
     /// The changes of documents, for subscribers.
@@ -331,6 +341,7 @@ impl Database {
             if logs_changes {
                 ChangeRecorder::start(&*transaction);
             }
+            self.types.attach(&*transaction);
             let outcome = body(transaction.clone());
             let (format, store) = (self.format.clone(), self.store.clone());
             Box::pin(async move {

@@ -2,7 +2,7 @@
 
 use super::super::path::SegmentRef;
 use super::super::tree::Tree;
-use super::pattern::Regexp;
+use crate::document::regexp::Regexp;
 
 /// A segment of a query (§2.5).
 #[derive(Debug, PartialEq)]

@@ -8,10 +8,10 @@ use super::super::path::{Segment, SegmentRef};
 use super::super::tree::Tree;
 use super::ast::{FilterQuery, QuerySegment, Selector, SingularQuery, SingularSegment};
 use super::node_list::{CountedList, ListMemory, SelectedNodes};
-use super::pattern::Regexp;
 use super::places::{ChildNodes, HERE, Places};
 use super::slice::slice;
 use crate::budget::Steps;
+use crate::document::regexp::Regexp;
 use crate::error::{Error, Limit, Result};
 use crate::limits::JSONPATH_NODES_MAX;
 

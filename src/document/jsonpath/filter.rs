@@ -7,7 +7,7 @@ use super::super::leaf::{Kind, Leaf};
 use super::super::tree::{Tree, compare, equal_within, text_work};
 use super::ast::{Comparable, ComparisonOp, FunctionExpr, LogicalExpression, Pattern};
 use super::evaluate::Evaluation;
-use super::pattern::{Regexp, check_steps};
+use crate::document::regexp::{Regexp, check_steps};
 use crate::error::Result;
 use crate::limits::REGEXPS_MAX;
 

@@ -2,14 +2,11 @@
 //! bounds (docs/decisions/0013).
 
 mod ast;
-mod compiled_pattern;
 mod evaluate;
 mod filter;
-mod iregexp;
 mod leading;
 mod node_list;
 mod parse;
-mod pattern;
 mod places;
 mod slice;
 
@@ -21,9 +18,9 @@ use evaluate::Evaluation;
 pub use evaluate::check_nodes;
 pub use leading::{ElementRange, ElementSlice, Leading, LeadingRange, LeadingStep};
 pub use node_list::{Selected, SelectedNodes};
-use pattern::Regexp;
 
 use super::path::{Segment, SegmentRef};
+use super::regexp::Regexp;
 use super::tree::Tree;
 use crate::budget::Steps;
 use crate::error::Result;

@@ -100,6 +100,10 @@ pub(crate) enum Field {
     OfValues(ValuesField, Input),
     /// `DocumentCollection.indexes`
     Indexes(Selection),
+    /// `DocumentCollection.type`
+    CollectionType(Selection),
+    /// `CollectionType.violations` and `CollectionTypeChange.violations`
+    TypeViolations(Selection),
     /// `DocumentBulkResult.updates`
     Updates(Selection),
     /// `document` of a deletion or of a change.
@@ -190,13 +194,18 @@ schema_fields! {
 }
 
 schema_fields! {
-    /// A field of an element that is known when it is found: of a group, a collection or an index, of the
+    /// A field of an element that is known when it is found: of a group, a collection, an index or a type, of the
     /// result of a mutation, or of a change.
     ElementField {
         "DocumentGroup": "key" => GroupKey, "count" => GroupCount;
         "DocumentCollection": "name" => CollectionName, "count" => CollectionCount;
         "DocumentIndex": "name" => IndexName, "on" => IndexOn, "unique" => IndexUnique,
             "where" => IndexWhere, "state" => IndexState, "error" => IndexError;
+        "CollectionType": "schema" => TypeSchema, "state" => TypeState, "checked" => TypeChecked;
+        "CollectionTypeViolation": "key" => MisfitKey, "place" => MisfitPlace,
+            "keyword" => MisfitKeyword, "expected" => MisfitExpected, "value" => MisfitValue;
+        "CollectionTypeChange": "collection" => TypedCollection, "effect" => TypeEffect,
+            "state" => ChangedTypeState, "examined" => TypeExamined, "complete" => TypeComplete;
         "DocumentDeletion": "key" => DeletionKey, "deleted" => Deleted, "deletedId" => DeletedId,
             "value" => DeletedValue;
         "DocumentAppend": "documentId" => AppendedId, "key" => AppendedKey,
@@ -220,7 +229,8 @@ schema_fields! {
             "appendDocument" => AppendDocument, "updateDocuments" => UpdateDocuments,
             "deleteDocuments" => DeleteDocuments, "takeDocuments" => TakeDocuments,
             "createIndex" => CreateIndex, "dropIndex" => DropIndex,
-            "dropCollection" => DropCollection;
+            "dropCollection" => DropCollection, "setCollectionType" => SetCollectionType,
+            "dropCollectionType" => DropCollectionType;
     }
 }
 

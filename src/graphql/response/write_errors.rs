@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use async_graphql::{PathSegment, ServerError};
 
 use crate::document::json::{write_list, write_string};
-use crate::error::{Error, ErrorKind, Facts, Limit, Versions};
+use crate::error::{Error, ErrorKind, Facts, Limit, TypeViolation, Versions};
 use crate::limits::{ERROR_MESSAGE_BYTES_MAX, ERRORS_MAX};
 
 /// The response to a request that was not executed: it has no data.
@@ -138,6 +138,34 @@ impl ResponseWriter {
                 None => self.out.extend_from_slice(b"null"),
             }
         }
+        if !facts.violations.is_empty() {
+            self.member(1, "violations");
+            self.list(&facts.violations, Self::violation);
+        }
+    }
+
+    fn violation(&mut self, violation: &TypeViolation) {
+        let TypeViolation {
+            place,
+            keyword,
+            expected,
+            value,
+        } = violation;
+        let members = [
+            ("place", place),
+            ("keyword", keyword),
+            ("expected", expected),
+        ];
+        self.out.push(b'{');
+        for (at, (name, text)) in members.into_iter().enumerate() {
+            self.member(at, name);
+            write_string(&mut self.out, &bounded(text));
+        }
+        if let Some(value) = value {
+            self.member(1, "value");
+            write_string(&mut self.out, &bounded(value));
+        }
+        self.out.push(b'}');
     }
 
     fn list<T>(&mut self, items: &[T], write: impl Fn(&mut Self, &T)) {

@@ -22,7 +22,13 @@ pub(crate) const SCHEMA_GRAPHQL: &str = include_str!("../../../schema.graphql");
 const SUBGRAPH_GRAPHQL: &str = include_str!("subgraph.graphql");
 
 /// The mutations that create or drop indexes or drop collections.
-const ADMIN_MUTATIONS: [&str; 3] = ["createIndex", "dropIndex", "dropCollection"];
+const ADMIN_MUTATIONS: [&str; 5] = [
+    "createIndex",
+    "dropIndex",
+    "dropCollection",
+    "setCollectionType",
+    "dropCollectionType",
+];
 
 /// The queries that the text of a subgraph lacks: those of the federation specification, and those of
 /// `Node`. A gateway finds objects with `_entities`, and two subgraphs with a field `node` do not

@@ -14,6 +14,7 @@ pub mod following;
 pub mod removal;
 pub(crate) mod socket;
 pub mod sweeping;
+pub mod typing;
 pub mod wire;
 
 use std::convert::Infallible;
@@ -65,6 +66,10 @@ pub fn router(database: Database) -> Router {
         .route(removal::DROP, post(drop_collection))
         .route(sweeping::SWEEP, post(sweep))
         .route(removal::NAMES, get(names))
+        .route(typing::TYPES, get(types))
+        .route(typing::SET_TYPE, post(set_type))
+        .route(typing::CHECK_TYPE, post(check_type))
+        .route(typing::DROP_TYPE, post(drop_type))
         .route(following::CHANGES, get(changes))
         .route(following::WATCH, get(watch))
         .layer(DefaultBodyLimit::disable())
@@ -272,6 +277,36 @@ async fn drop_collection(State(database): State<Database>, uri: Uri) -> Result<S
     let collection = parameter(&uri, "collection")?;
     let documents = operations::drop_collection(&database, &collection).await?;
     Ok(documents.to_string())
+}
+
+async fn types(State(database): State<Database>, uri: Uri) -> Result<Vec<u8>, LocalError> {
+    let collection = optional(&uri, "collection");
+    let types = operations::types(&database, collection.as_deref()).await?;
+    Ok(typing::write_types(&types))
+}
+
+/// Runs one transaction.
+async fn set_type(
+    State(database): State<Database>,
+    uri: Uri,
+    schema: String,
+) -> Result<Vec<u8>, LocalError> {
+    let collection = parameter(&uri, "collection")?;
+    let dry_run = parameter(&uri, "dry-run")? == "true";
+    let defined = operations::set_type(&database, &collection, &schema, dry_run).await?;
+    Ok(typing::write_defined(&defined))
+}
+
+/// Runs one transaction.
+async fn check_type(State(database): State<Database>, uri: Uri) -> Result<String, LocalError> {
+    let begun = operations::check_type(&database, &parameter(&uri, "collection")?).await?;
+    Ok(begun.to_string())
+}
+
+/// Runs one transaction.
+async fn drop_type(State(database): State<Database>, uri: Uri) -> Result<String, LocalError> {
+    let dropped = operations::drop_type(&database, &parameter(&uri, "collection")?).await?;
+    Ok(dropped.to_string())
 }
 
 /// Runs one transaction, beginning after the id in `after`.

@@ -38,7 +38,7 @@ pub fn write_sweep(sweep: &Sweep) -> Vec<u8> {
 /// # Errors
 /// `UNAVAILABLE`: the bytes are malformed. `BAD_USER_INPUT`: a text is not UTF-8.
 pub fn read_sweep(change: &str, bytes: &[u8]) -> Result<(String, SweepChange)> {
-    let mut fields = FieldReader(bytes);
+    let mut fields = wire::FieldReader::new(bytes);
     let filter = wire::text(fields.next()?)?.to_owned();
     let mut updates = Vec::new();
     while !fields.is_empty() {
@@ -77,7 +77,7 @@ pub fn write_swept(swept: &Swept) -> Vec<u8> {
 /// # Errors
 /// `UNAVAILABLE`: the bytes are malformed.
 pub fn read_swept(bytes: &[u8]) -> Result<Swept> {
-    let mut fields = FieldReader(bytes);
+    let mut fields = wire::FieldReader::new(bytes);
     let mut swept = Swept {
         examined: wire::number(fields.next()?)?,
         matched: wire::number(fields.next()?)?,
@@ -92,21 +92,6 @@ pub fn read_swept(bytes: &[u8]) -> Result<Swept> {
         swept.places.push(wire::number(fields.next()?)?);
     }
     Ok(swept)
-}
-
-/// The rest of a sequence of fields.
-struct FieldReader<'b>(&'b [u8]);
-
-impl<'b> FieldReader<'b> {
-    fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
-    fn next(&mut self) -> Result<&'b [u8]> {
-        let (field, rest) = wire::split_field(self.0).ok_or_else(wire::cut_short)?;
-        self.0 = rest;
-        Ok(field)
-    }
 }
 
 #[cfg(test)]

@@ -47,6 +47,29 @@ pub fn split_field(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     rest.split_at_checked(length)
 }
 
+/// The rest of a sequence of fields.
+pub(super) struct FieldReader<'b>(&'b [u8]);
+
+impl<'b> FieldReader<'b> {
+    pub(super) fn new(fields: &'b [u8]) -> Self {
+        Self(fields)
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The next field.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: the bytes are malformed.
+    pub(super) fn next(&mut self) -> Result<&'b [u8]> {
+        let (field, rest) = split_field(self.0).ok_or_else(cut_short)?;
+        self.0 = rest;
+        Ok(field)
+    }
+}
+
 /// Decodes a sequence of pairs of fields.
 fn read_twos(mut bytes: &[u8]) -> Result<Vec<(&[u8], &[u8])>> {
     let mut twos = Vec::new();

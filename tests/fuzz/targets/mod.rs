@@ -8,6 +8,7 @@ mod patch;
 mod path;
 mod query;
 mod request;
+mod schema;
 mod server;
 mod tuple;
 mod world;
@@ -24,7 +25,7 @@ pub(crate) struct Target {
 }
 
 /// To add a target, add a module with these two functions and a line here.
-pub(crate) const TARGETS: [Target; 9] = [
+pub(crate) const TARGETS: [Target; 10] = [
     target("assemble", assemble::check, assemble::SEEDS),
     target("json", json::check, json::SEEDS),
     target("jsonpath", jsonpath::check, jsonpath::SEEDS),
@@ -32,6 +33,7 @@ pub(crate) const TARGETS: [Target; 9] = [
     target("path", path::check, path::SEEDS),
     target("query", query::check, query::SEEDS),
     target("request", request::check, request::SEEDS),
+    target("schema", schema::check, schema::SEEDS),
     target("server", server::check, server::SEEDS),
     target("tuple", tuple::check, tuple::SEEDS),
 ];

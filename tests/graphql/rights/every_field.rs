@@ -33,7 +33,7 @@ const OPEN: [(&str, &str); 3] = [
     ("_service", "_service { __typename }"),
 ];
 
-const MUTATIONS: [&str; 16] = [
+const MUTATIONS: [&str; 19] = [
     r#"insertDocument(id: "b", document: 1) { key }"#,
     r#"insertDocument(document: 1) { key }"#,
     r#"replaceDocument(id: "a", document: 1) { key }"#,
@@ -49,6 +49,9 @@ const MUTATIONS: [&str; 16] = [
     r#"takeDocuments { key }"#,
     r#"createIndex(name: "n", on: ["$.n"]) { name }"#,
     r#"dropIndex(name: "n")"#,
+    r#"setCollectionType(collection: "D", schema: {}) { state }"#,
+    r#"setCollectionType(collection: "D", schema: {}, dryRun: true) { state }"#,
+    r#"dropCollectionType(collection: "D")"#,
     r#"dropCollection(collection: "D", everything: true) { documents }"#,
 ];
 

@@ -48,6 +48,7 @@ impl Editor<'_> {
         self.changed = true;
         let document = Edited::existing(&self.document);
         record::appended(self.transaction, document, &array.place, first, elements);
+        self.type_guard.appended(&array.key, first, count);
         Ok(())
     }
 

@@ -16,11 +16,13 @@ use location::{Location, Parent, Target};
 
 use crate::budget::Budget;
 use crate::database::catalog::collections;
+use crate::database::catalog::versionstamp::accept_versionstamp;
 use crate::database::changes::record::{self, Edited};
 use crate::database::document_key::{DocumentKey, prefix_end};
+use crate::database::index::definition::{Definitions, definitions};
 use crate::database::index::maintainer::IndexMaintainer;
 use crate::database::open::unfinished_write::UnfinishedWrite;
-use crate::database::versionstamp::accept_versionstamp;
+use crate::database::types::type_guard::TypeGuard;
 use crate::document::id::DocumentId;
 use crate::document::leaf::{Kind, abridged};
 use crate::document::path::{Path, Place, Segment};
@@ -40,6 +42,7 @@ pub(crate) struct Editor<'t> {
     pub(crate) entered: bool,
     pub(crate) changed: bool,
     index_maintainer: IndexMaintainer<'t>,
+    type_guard: TypeGuard,
     write: UnfinishedWrite,
 }
 
@@ -91,24 +94,38 @@ impl<'t> Editor<'t> {
             entered: false,
             changed: false,
             index_maintainer: IndexMaintainer::of_none(transaction, budget, document),
+            type_guard: TypeGuard::default(),
             write: UnfinishedWrite::begin(transaction),
         };
         let existence = Family::Existence(&document.collection, &document.id).key()?;
-        let (entered, target, index_maintainer) = try_join3(
+        let (entered, target, defined) = try_join3(
             transaction.get(&existence),
             editor.locate_by(path, read),
-            IndexMaintainer::of(transaction, budget, document),
+            definitions(transaction, &document.collection),
         )
         .await?;
+        let Definitions { indexes, type_head } = defined;
         editor.entered = entered.is_some();
-        editor.index_maintainer = index_maintainer;
+        editor.index_maintainer = IndexMaintainer::of(transaction, budget, document, indexes)?;
+        if let Some(head) = type_head {
+            let collection = &document.collection;
+            editor.type_guard = TypeGuard::of(transaction, collection, &head).await?;
+        }
         Ok((editor, target))
     }
 
-    /// Finishes the edit. If anything changed, adds the document to the catalog if needed, sets its
-    /// version to this commit and updates its index entries. Returns whether anything changed.
+    /// Finishes the edit. If anything changed, validates it against the type of the collection, adds
+    /// the document to the catalog if needed, sets its version to this commit and updates its index
+    /// entries. Returns whether anything changed.
+    ///
+    /// # Errors
+    /// `TYPE_MISMATCH`. As [`IndexMaintainer::finish`].
     pub(crate) async fn finish(self) -> Result<bool> {
         if self.changed {
+            let (transaction, budget) = (self.transaction, self.budget);
+            self.type_guard
+                .validate(transaction, budget, &self.document, self.entered)
+                .await?;
             if !self.entered {
                 enter(self.transaction, &self.document).await?;
             }
@@ -184,6 +201,7 @@ impl<'t> Editor<'t> {
         self.touch(key).await?;
         write_leaves(self.transaction, self.budget, key, leaves).await?;
         self.changed = true;
+        self.record_new(location, leaves);
         let existing = location.place.0.len() - location.missing;
         let (place, names) = location.place.0.split_at(existing);
         let place = Place(place.to_vec());
@@ -194,6 +212,25 @@ impl<'t> Editor<'t> {
         };
         record::added(self.transaction, document, &place, names, leaves);
         Ok(())
+    }
+
+    /// Records for the validation that a value was written where there was none.
+    fn record_new(&mut self, location: &Location, leaves: &Leaves) {
+        if !self.type_guard.is_typed() {
+            return;
+        }
+        match &location.parent {
+            _ if location.missing == 0 => self.type_guard.wrote(&location.key, Some(leaves)),
+            // The outermost new object is a member of the parent.
+            Some(parent) => {
+                let outermost = child_key(&parent.key, &location.key);
+                self.type_guard.wrote(&outermost, None);
+            }
+            None => self.type_guard.wrote(&self.prefix, None),
+        }
+        if let (Some(_), Some(parent)) = (location.element(), &location.parent) {
+            self.type_guard.lengthened(&parent.key);
+        }
     }
 
     /// Removes the value at a place other than the whole document.
@@ -216,6 +253,7 @@ impl<'t> Editor<'t> {
     pub(crate) async fn clear_place(&mut self, location: &Location) -> Result<()> {
         let document = Edited::existing(&self.document);
         record::removed(self.transaction, document, &location.place);
+        self.type_guard.removed(&location.key);
         self.clear_range(&location.key, &prefix_end(&location.key))
             .await
     }

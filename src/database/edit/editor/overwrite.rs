@@ -20,6 +20,7 @@ impl Editor<'_> {
         if self.changed {
             let document = Edited::existing(&self.document);
             record::replaced(self.transaction, document, &location.place, leaves);
+            self.type_guard.wrote(&location.key, Some(leaves));
         }
         self.changed |= changed_before;
         Ok(())

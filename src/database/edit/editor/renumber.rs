@@ -27,6 +27,7 @@ impl Editor<'_> {
         };
         let document = Edited::existing(&self.document);
         record::removed_elements(self.transaction, document, place, removed);
+        self.type_guard.removed_elements(array, removed);
         let begin = below(array, &Segment::Index(*first));
         let behind = self.elements_from(array, first + 1).await?;
         let to = |index: u64| {
@@ -76,6 +77,8 @@ impl Editor<'_> {
             .await?;
         let document = Edited::existing(&self.document);
         record::inserted(self.transaction, document, place, leaves);
+        self.type_guard.inserted(array, index);
+        self.type_guard.wrote(&element, Some(leaves));
         Ok(())
     }
 

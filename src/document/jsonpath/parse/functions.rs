@@ -3,10 +3,10 @@
 use super::super::ast::{
     Comparable, FilterQuery, FunctionExpr, LogicalExpression, Pattern, SingularQuery,
 };
-use super::super::pattern::Regexp;
 use super::primary::{FunctionCall, PrimaryExpr};
 use super::{QueryParser, too_complex};
 use crate::document::leaf::{Leaf, abridged};
+use crate::document::regexp::Regexp;
 use crate::document::tree::Tree;
 use crate::error::{Error, Limit, Result};
 use crate::limits::{JSONPATH_FUNCTIONS_MAX, REGEXPS_MAX};

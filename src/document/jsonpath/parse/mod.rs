@@ -18,7 +18,7 @@ use scan::{blank_bytes, number_bytes, string};
 use super::super::json::position;
 use super::super::leaf::abridged;
 use super::ast::QuerySegment;
-use super::pattern::Regexp;
+use crate::document::regexp::Regexp;
 use crate::error::{Error, Limit, Result};
 use crate::limits::{JSONPATH_BRACKETS_MAX, JSONPATH_BYTES_MAX};
 

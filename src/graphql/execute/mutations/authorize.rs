@@ -99,7 +99,9 @@ fn result(function: MutationFunction, places: &FunctionPlaces) -> Result<Option<
         | MutationFunction::TakeDocuments
         | MutationFunction::CreateIndex
         | MutationFunction::DropIndex
-        | MutationFunction::DropCollection => return Ok(None),
+        | MutationFunction::DropCollection
+        | MutationFunction::SetCollectionType
+        | MutationFunction::DropCollectionType => return Ok(None),
     }))
 }
 

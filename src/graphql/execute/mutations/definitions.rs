@@ -1,12 +1,18 @@
-//! The functions that create and drop indexes and drop collections.
+//! The functions that create and drop indexes, set and drop types, and drop collections.
+
+use async_graphql::MaybeUndefined;
 
 use super::call::{Call, CallError};
+use crate::budget::Steps;
 use crate::database;
+use crate::document::flatten::json_text;
 use crate::document::leaf::abridged;
 use crate::error::Error;
 use crate::graphql::arguments::filter_input::FilterInput;
+use crate::graphql::arguments::required::{in_argument, required_json};
 use crate::graphql::execute::planned::given::Outcome;
-use crate::graphql::scalars::scalar_types::JsonPath;
+use crate::graphql::scalars::scalar_types::{Json, JsonPath};
+use crate::types::CollectionType;
 
 pub(super) async fn create_index(call: &Call<'_>) -> Result<Outcome, CallError> {
     let collection = call.collection()?;
@@ -29,6 +35,30 @@ pub(super) async fn drop_index(call: &Call<'_>) -> Result<Outcome, CallError> {
     let name: String = call.argument("name")?;
     let dropped = database::drop_index(call.session.transaction(), &collection, &name);
     Ok(Outcome::IndexDrop(dropped.await?))
+}
+
+pub(super) async fn set_type(call: &Call<'_>) -> Result<Outcome, CallError> {
+    let collection: String = call.argument("collection")?;
+    let schema: MaybeUndefined<Json> = call.argument("schema")?;
+    let schema = required_json("schema", &schema)?;
+    let dry_run = call.argument_or("dryRun", false)?;
+    let (transaction, budget) = (call.session.transaction(), call.session.budget());
+    let text = json_text(&schema)?;
+    let parse = |steps: &Steps<'_>| CollectionType::parse(&collection, text, steps);
+    let parsed = budget.compute(parse).await;
+    let parsed = parsed.map_err(|error| in_argument("schema", error))?;
+    let defined = if dry_run {
+        database::simulate_type(transaction, budget, &parsed).await?
+    } else {
+        database::define_type(transaction, budget, &parsed).await?
+    };
+    Ok(Outcome::TypeDefinition(defined))
+}
+
+pub(super) async fn drop_type(call: &Call<'_>) -> Result<Outcome, CallError> {
+    let collection: String = call.argument("collection")?;
+    let dropped = database::drop_type(call.session.transaction(), &collection);
+    Ok(Outcome::TypeDrop(dropped.await?))
 }
 
 pub(super) async fn drop_collection(call: &Call<'_>) -> Result<Outcome, CallError> {

@@ -193,6 +193,8 @@ impl<'e> MutationExecutor<'e> {
             MutationFunction::CreateIndex => definitions::create_index(call).await,
             MutationFunction::DropIndex => definitions::drop_index(call).await,
             MutationFunction::DropCollection => definitions::drop_collection(call).await,
+            MutationFunction::SetCollectionType => definitions::set_type(call).await,
+            MutationFunction::DropCollectionType => definitions::drop_type(call).await,
         }
     }
 }

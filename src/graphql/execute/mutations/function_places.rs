@@ -144,6 +144,17 @@ impl FunctionPlaces {
                 all(Action::Delete);
                 all(Action::Index);
             }
+            MutationFunction::SetCollectionType | MutationFunction::DropCollectionType => {
+                let collection: String = call.argument("collection")?;
+                let mut all = |action| {
+                    places.add(action, &collection, None, Path::default(), PlaceRole::All);
+                };
+                all(Action::Index);
+                if call.argument_or("dryRun", false)? {
+                    // It shows values of documents.
+                    all(Action::Read);
+                }
+            }
         }
         Ok(places)
     }

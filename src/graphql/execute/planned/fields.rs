@@ -1,7 +1,7 @@
 //! Writes the fields that are known when a lookup has found something.
 
-use crate::database::State;
 use crate::database::query::{Aggregation, ValueSummary};
+use crate::database::{Misfit, State, StoredType, TypeState};
 use crate::document::json::{write_list, write_string};
 use crate::document::leaf::{Kind, Leaf};
 use crate::document::path::{Place, Segment};
@@ -117,6 +117,8 @@ pub(super) fn of_element(
             }
         }
         Found::Indexes(found) => return of_index(out, found.get(element)?, field),
+        Found::Type(found) => return of_type(out, found.as_deref()?, field),
+        Found::Misfits(found) => return of_misfit(out, found.get(element)?, field),
         _ => return None,
     }
     Some(())
@@ -144,6 +146,42 @@ pub(super) fn of_index(
             State::Failed => b"\"FAILED\"",
         }),
         ElementField::IndexError => string(out, index.error.as_deref()),
+        _ => return None,
+    }
+    Some(())
+}
+
+/// Writes a field of the type of a collection. None if it has no such field.
+fn of_type(out: &mut Vec<u8>, stored: &StoredType, field: ElementField) -> Option<()> {
+    match field {
+        ElementField::TypeSchema => {
+            out.extend_from_slice(stored.schema_line().as_bytes());
+        }
+        ElementField::TypeState => write_type_state(out, stored.state),
+        ElementField::TypeChecked => number(out, stored.checked),
+        _ => return None,
+    }
+    Some(())
+}
+
+/// Writes the state of a type.
+pub(super) fn write_type_state(out: &mut Vec<u8>, state: TypeState) {
+    out.extend_from_slice(match state {
+        TypeState::Checking => b"\"CHECKING\"",
+        TypeState::Enforced => b"\"ENFORCED\"",
+        TypeState::Failed => b"\"FAILED\"",
+    });
+}
+
+/// Writes a field of a place that does not fit a type. None if it has no such field.
+fn of_misfit(out: &mut Vec<u8>, misfit: &Misfit, field: ElementField) -> Option<()> {
+    let Misfit { id, violation } = misfit;
+    match field {
+        ElementField::MisfitKey => write_string(out, &id.to_string()),
+        ElementField::MisfitPlace => write_string(out, &violation.place),
+        ElementField::MisfitKeyword => write_string(out, &violation.keyword),
+        ElementField::MisfitExpected => write_string(out, &violation.expected),
+        ElementField::MisfitValue => string(out, violation.value.as_deref()),
         _ => return None,
     }
     Some(())

@@ -27,6 +27,9 @@ pub(crate) enum Outcome {
     Index(database::Index),
     /// Whether there was an index to drop.
     IndexDrop(bool),
+    TypeDefinition(database::DefinedType),
+    /// Whether there was a type to drop.
+    TypeDrop(bool),
     /// The collection that was dropped, and the number of its documents in the catalog.
     CollectionDrop(String, i64),
 }

@@ -1,9 +1,9 @@
 //! Writes the fields that the result of a mutation, or a change, has.
 
-use super::fields::{boolean, number, of_index, string, write_place};
+use super::fields::{boolean, number, of_index, string, write_place, write_type_state};
 use super::given::{BulkResult, Deletion, Given, Outcome, UpdateResult};
 use super::seen_change::SeenChange;
-use crate::database::{DocumentKey, UpdateOperator};
+use crate::database::{DefinedType, DocumentKey, TypeChange, UpdateOperator};
 use crate::document::json::{write_list, write_string};
 use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
@@ -45,7 +45,12 @@ pub(super) fn of_given(
             Ok(())
         }
         Given::Outcome(Outcome::Index(index)) => of_index(out, index, field).ok_or_else(mismatch),
-        Given::Outcome(Outcome::Document(_) | Outcome::IndexDrop(_)) => Err(mismatch()),
+        Given::Outcome(Outcome::TypeDefinition(definition)) => {
+            of_type_definition(out, definition, field)
+        }
+        Given::Outcome(Outcome::Document(_) | Outcome::IndexDrop(_) | Outcome::TypeDrop(_)) => {
+            Err(mismatch())
+        }
     }
 }
 
@@ -96,6 +101,26 @@ fn of_bulk(out: &mut Vec<u8>, result: &BulkResult, field: ElementField) -> Resul
         _ => return Err(mismatch()),
     };
     number(out, Some(count));
+    Ok(())
+}
+
+fn of_type_definition(
+    out: &mut Vec<u8>,
+    definition: &DefinedType,
+    field: ElementField,
+) -> Result<()> {
+    match field {
+        ElementField::TypedCollection => write_string(out, &definition.collection),
+        ElementField::TypeEffect => out.extend_from_slice(match definition.effect {
+            TypeChange::Unchanged => b"\"UNCHANGED\"",
+            TypeChange::Compatible => b"\"COMPATIBLE\"",
+            TypeChange::NeedsCheck => b"\"NEEDS_CHECK\"",
+        }),
+        ElementField::ChangedTypeState => write_type_state(out, definition.state),
+        ElementField::TypeExamined => number(out, definition.examined),
+        ElementField::TypeComplete => boolean(out, definition.complete),
+        _ => return Err(mismatch()),
+    }
     Ok(())
 }
 

@@ -236,10 +236,7 @@ impl<'a> PlanWriter<'a> {
             out.push(b'[');
         }
         if count == 0 {
-            if !is_list {
-                return Err(mismatch());
-            }
-            out.push(b']');
+            out.extend_from_slice(if is_list { b"]" } else { NULL });
             return Ok(end);
         }
         frames.0.push(ElementFrame {

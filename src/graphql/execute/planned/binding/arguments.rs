@@ -59,6 +59,8 @@ impl<'p> PlanArguments<'p> {
             | Field::Node(below)
             | Field::AboutPage(below)
             | Field::Indexes(below)
+            | Field::CollectionType(below)
+            | Field::TypeViolations(below)
             | Field::Updates(below)
             | Field::DocumentNow(below) => 1 + self.fields(below),
             _ => 1,

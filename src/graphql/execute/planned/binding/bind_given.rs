@@ -20,7 +20,7 @@ impl<'p> Binder<'p> {
                 let whole = Here::whole(DocumentAt::Bound(document), (ROOT, 0));
                 self.object(below, |binder, field| binder.member(&whole, field))
             }
-            Given::Outcome(Outcome::IndexDrop(dropped)) => {
+            Given::Outcome(Outcome::IndexDrop(dropped) | Outcome::TypeDrop(dropped)) => {
                 self.text(if *dropped { b"true" } else { b"false" });
                 Ok(())
             }
@@ -34,6 +34,7 @@ impl<'p> Binder<'p> {
                 | Outcome::Appended(_)
                 | Outcome::Bulk(_)
                 | Outcome::Index(_)
+                | Outcome::TypeDefinition(_)
                 | Outcome::CollectionDrop(..),
             )
             | Given::Change(_) => {
@@ -53,6 +54,10 @@ impl<'p> Binder<'p> {
         match field {
             Field::Updates(below) => {
                 self.objects(scope, LookupOf::Updates, below, Self::field_of_element)
+            }
+            Field::TypeViolations(below) => {
+                let misfits = LookupOf::Misfits(scope);
+                self.objects(scope, misfits, below, Self::field_of_element)
             }
             Field::Patch => {
                 let position = self.position();

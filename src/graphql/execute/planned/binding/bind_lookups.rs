@@ -277,18 +277,32 @@ impl<'p> Binder<'p> {
             ROOT,
             LookupOf::Collections,
             selection,
-            |binder, scope, field| {
-                let Field::Indexes(below) = field else {
-                    return binder.field_of_element(scope, field);
-                };
-                binder.objects(
+            |binder, scope, field| match field {
+                Field::Indexes(below) => binder.objects(
                     scope,
                     LookupOf::Indexes(scope),
                     below,
                     Self::field_of_element,
-                )
+                ),
+                Field::CollectionType(below) => binder.collection_type(scope, below),
+                field => binder.field_of_element(scope, field),
             },
         )
+    }
+
+    /// Binds the type of a collection, if it has one.
+    fn collection_type(&mut self, collections: usize, below: &'p Selection) -> Result<()> {
+        let only = self.list(collections, LookupOf::Type(collections), below);
+        self.found(only.0);
+        self.element_alone(only, |binder| {
+            binder.object(below, |binder, field| match field {
+                Field::TypeViolations(below) => {
+                    let misfits = LookupOf::Misfits(only.1);
+                    binder.objects(only.1, misfits, below, Self::field_of_element)
+                }
+                field => binder.field_of_element(only.1, field),
+            })
+        })
     }
 
     /// Binds a list of objects with `member`, which gets the scope of the elements.
@@ -326,7 +340,8 @@ impl<'p> Binder<'p> {
         Ok(())
     }
 
-    /// As [`Binder::elements`], of a lookup that finds one element, which is not in a list.
+    /// As [`Binder::elements`], of a lookup that finds one element, which is not in a list. If it finds
+    /// none, null is written.
     pub(crate) fn element_alone(
         &mut self,
         (lookup, _): (usize, usize),

@@ -90,6 +90,10 @@ pub(crate) enum LookupOf<'p> {
     Collections,
     /// The indexes of the collections that this scope has.
     Indexes(usize),
+    /// The types of the collections that this scope has.
+    Type(usize),
+    /// The places that do not fit the types that this scope has, or the type that is given.
+    Misfits(usize),
     /// What the selection is of.
     Given,
     /// What the operators of the bulk update that is given did.
@@ -129,7 +133,9 @@ impl LookupOf<'_> {
             | (Self::Given, Self::Given)
             | (Self::Updates, Self::Updates)
             | (Self::Patch, Self::Patch) => true,
-            (Self::Indexes(scope), Self::Indexes(other)) => scope == other,
+            (Self::Indexes(scope), Self::Indexes(other))
+            | (Self::Type(scope), Self::Type(other))
+            | (Self::Misfits(scope), Self::Misfits(other)) => scope == other,
             _ => false,
         }
     }

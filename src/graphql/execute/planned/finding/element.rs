@@ -116,6 +116,8 @@ impl<'a> Element<'a> {
             Found::Groups(_)
             | Found::Collections(_)
             | Found::Indexes(_)
+            | Found::Type(_)
+            | Found::Misfits(_)
             | Found::Given(_)
             | Found::Updates(_) => ReadSource::Found,
             Found::Length(_) | Found::Text(_) | Found::Json(_) | Found::Nothing => {

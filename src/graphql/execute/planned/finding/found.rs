@@ -29,6 +29,8 @@ pub(crate) enum Found<'a> {
     Text(Option<String>),
     Collections(Vec<database::Collection>),
     Indexes(Vec<database::Index>),
+    Type(Option<Box<database::StoredType>>),
+    Misfits(Vec<database::Misfit>),
     /// What the selection is of.
     Given(Given<'a>),
     Updates(&'a [UpdateResult]),
@@ -47,6 +49,8 @@ impl Found<'_> {
             Self::Groups(found) => found.groups.len(),
             Self::Collections(found) => found.len(),
             Self::Indexes(found) => found.len(),
+            Self::Type(found) => found.iter().len(),
+            Self::Misfits(found) => found.len(),
             Self::Given(Given::Outcome(Outcome::Taken(taken))) => taken.len(),
             Self::Root | Self::Given(_) => 1,
             Self::Updates(updates) => updates.len(),

@@ -296,23 +296,28 @@ impl<'a> Rounds<'a> {
                 let cursor = database::changes_cursor(finder.read()?).await?;
                 Found::Text(cursor.map(|cursor| cursor.to_string()))
             }
-            LookupOf::Collections => {
-                let mut found = database::collections(finder.read()?).await?;
-                if let Some(permit) = finder.permit {
-                    let steps = permit.list_steps(found.len());
-                    let list = || found.retain(|collection| permit.lists(&collection.name));
-                    finder.request_budget.budget().portion(steps, list).await;
-                }
-                Found::Collections(found)
-            }
+            LookupOf::Collections => Found::Collections(collections(finder).await?),
             LookupOf::Indexes(_) => {
-                let (instance, element) = *around;
-                let Ok(Found::Collections(found)) = &self.0[instance].found else {
-                    return Err(mismatch());
-                };
-                let collection = found.get(element).ok_or_else(mismatch)?;
-                Found::Indexes(database::indexes(finder.read()?, &collection.name).await?)
+                let collection = self.collection(*around)?;
+                Found::Indexes(database::indexes(finder.read()?, collection).await?)
             }
+            LookupOf::Type(_) => {
+                let collection = self.collection(*around)?;
+                let stored = database::stored_type(finder.read()?, collection).await?;
+                let held = stored.as_ref().map_or(0, database::StoredType::held);
+                finder.request_budget.memory.hold(held)?;
+                Found::Type(stored.map(Box::new))
+            }
+            LookupOf::Misfits(_) => match (&self.0[around.0].found, finder.given) {
+                (Ok(Found::Type(Some(stored))), _) => {
+                    finder.request_budget.memory.hold(stored.held())?;
+                    Found::Misfits(stored.misfits.clone())
+                }
+                (_, Some(Given::Outcome(Outcome::TypeDefinition(definition)))) => {
+                    Found::Misfits(definition.misfits.clone())
+                }
+                _ => return Err(mismatch()),
+            },
             LookupOf::Given => Found::Given(finder.given.ok_or_else(mismatch)?),
             LookupOf::Updates => match finder.given {
                 Some(Given::Outcome(Outcome::Bulk(result))) => Found::Updates(&result.updates),
@@ -326,6 +331,14 @@ impl<'a> Rounds<'a> {
             },
         };
         Ok(found.into())
+    }
+
+    /// The name of a collection that was found.
+    fn collection(&self, (instance, element): (usize, usize)) -> Result<&str> {
+        let Ok(Found::Collections(found)) = &self.0[instance].found else {
+            return Err(mismatch());
+        };
+        Ok(&found.get(element).ok_or_else(mismatch)?.name)
     }
 
     /// The groups of documents that a lookup finds.
@@ -483,6 +496,17 @@ impl<'a> Rounds<'a> {
         }
         Ok(())
     }
+}
+
+/// The collections that the caller may know.
+async fn collections(finder: &Finder<'_>) -> Result<Vec<database::Collection>> {
+    let mut found = database::collections(finder.read()?).await?;
+    if let Some(permit) = finder.permit {
+        let steps = permit.list_steps(found.len());
+        let list = || found.retain(|collection| permit.lists(&collection.name));
+        finder.request_budget.budget().portion(steps, list).await;
+    }
+    Ok(found)
 }
 
 /// Whether a read is of the beginning of the element, which a page of children has.

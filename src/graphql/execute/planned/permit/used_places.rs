@@ -113,6 +113,8 @@ fn scopes(bound: &Bound<'_>) -> Vec<ScopeOf> {
             | LookupOf::ChangesCursor
             | LookupOf::Collections
             | LookupOf::Indexes(_)
+            | LookupOf::Type(_)
+            | LookupOf::Misfits(_)
             | LookupOf::Given
             | LookupOf::Updates
             | LookupOf::Patch => ScopeOf::Found,
@@ -199,6 +201,8 @@ impl<'b> Collector<'b, '_> {
             // Only those are listed that the rules allow (`Permit::lists`).
             | LookupOf::Collections
             | LookupOf::Indexes(_)
+            | LookupOf::Type(_)
+            | LookupOf::Misfits(_)
             // Decided before it was computed.
             | LookupOf::Given
             | LookupOf::Updates

@@ -2,8 +2,8 @@
 
 use num_bigint::BigInt;
 
-use super::leaf::Leaf;
-use super::number::split;
+use super::super::leaf::Leaf;
+use super::split;
 
 /// The sum of some numbers.
 ///

@@ -1,13 +1,13 @@
 //! Versionstamps as ids of documents.
 //!
-//! [`append`](super::append) stores a document under the versionstamp of its commit, so documents of
+//! [`append`](crate::database::append) stores a document under the versionstamp of its commit, so documents of
 //! a collection are in commit order, and no two appends conflict. The stamp is known only to the
 //! commit. Until then, keys have [`pending`] in its place, and the engine replaces it.
 //!
 //! A document can also be stored under a given versionstamp, for example by an import. Documents
 //! that are appended later must follow it, so the versions of the store are advanced past it.
 
-use super::format::write_versionstamp_format;
+use crate::database::format::write_versionstamp_format;
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
 use crate::key::Version;
@@ -18,13 +18,6 @@ pub(crate) fn pending(number: u16) -> DocumentId {
     let mut stamp = Version::PLACEHOLDER;
     stamp[10..].copy_from_slice(&number.to_be_bytes());
     DocumentId::Versionstamp(stamp)
-}
-
-/// Whether an id is the placeholder of [`pending`]. [`accept_versionstamp`] rejects it, so no stored
-/// document has it.
-pub(crate) fn is_pending(id: &DocumentId) -> bool {
-    let commit = &Version::PLACEHOLDER[..10];
-    matches!(id, DocumentId::Versionstamp(stamp) if stamp.starts_with(commit))
 }
 
 /// Prepares the store for a document under a given versionstamp: raises the format, and advances the

@@ -1,16 +1,20 @@
-//! Regular expressions of a query: I-Regexp (RFC 9485), matched in time linear in the text.
+//! Regular expressions of queries and schemas: I-Regexp (RFC 9485), matched in time linear in the text.
+
+mod compiled_pattern;
+mod iregexp;
 
 use std::sync::{Arc, OnceLock};
 
-use super::compiled_pattern::{CompiledPattern, compiled, too_complex};
-use super::iregexp::{Refused, translate};
+use compiled_pattern::{CompiledPattern, compiled, too_complex};
+use iregexp::{Refused, translate};
+
 use crate::budget::Steps;
 use crate::error::{Limit, Result};
 use crate::limits::{REGEXP_BYTES_MAX, REGEXP_LEVELS_MAX};
 
 /// A regular expression, which is compiled before it is first used. A clone is cheap.
 #[derive(Clone, Debug)]
-pub(super) struct Regexp(Arc<RegexpText>);
+pub struct Regexp(Arc<RegexpText>);
 
 #[derive(Debug)]
 struct RegexpText {
@@ -34,7 +38,7 @@ impl Regexp {
     ///
     /// # Errors
     /// `TOO_COMPLEX`: it exceeds a limit, which the message names.
-    pub(super) fn parse(text: &str, whole: bool) -> Result<Self> {
+    pub fn parse(text: &str, whole: bool) -> Result<Self> {
         if text.len() > REGEXP_BYTES_MAX {
             return Err(too_complex(
                 Limit::new("regexpBytes", REGEXP_BYTES_MAX),
@@ -66,19 +70,35 @@ impl Regexp {
     ///
     /// # Errors
     /// As [`Regexp::compile`].
-    pub(super) fn matches(&self, text: &str, steps: &Steps<'_>) -> Result<bool> {
-        match self.compile(steps)? {
+    pub fn matches(&self, text: &str, steps: &Steps<'_>) -> Result<bool> {
+        match self.compiled(steps)? {
             Some(compiled) => compiled.matches(text, steps),
             None => Ok(false),
         }
     }
 
-    /// Compiles the expression, if that was not done yet. None if it matches nothing.
+    /// The expression as it was written.
+    pub fn text(&self) -> &str {
+        &self.0.text
+    }
+
+    /// Compiles the expression, if that was not done yet. Returns whether it can match anything: no text
+    /// matches what is no I-Regexp (RFC 9535 §2.4.6).
     ///
     /// # Errors
     /// `TOO_COMPLEX`: it is too large once it is compiled. `UNAVAILABLE`: all requests together would
     /// hold too much memory. As [`Steps::spend`].
-    pub(super) fn compile(&self, steps: &Steps<'_>) -> Result<Option<&Arc<CompiledPattern>>> {
+    pub fn compile(&self, steps: &Steps<'_>) -> Result<bool> {
+        self.compiled(steps).map(|compiled| compiled.is_some())
+    }
+
+    /// The bytes of the compiled expression. 0 before it is compiled.
+    pub fn compiled_bytes(&self) -> usize {
+        let compiled = self.0.compiled.get().and_then(Option::as_ref);
+        compiled.map_or(0, |compiled| compiled.held())
+    }
+
+    fn compiled(&self, steps: &Steps<'_>) -> Result<Option<&Arc<CompiledPattern>>> {
         let RegexpText {
             whole,
             translated,
@@ -97,7 +117,7 @@ impl Regexp {
 }
 
 /// The work of [`Regexp::parse`], in steps.
-pub(super) fn check_steps(text: &str) -> u64 {
+pub fn check_steps(text: &str) -> u64 {
     const BYTES_PER_STEP: u64 = 16;
     1 + text.len() as u64 / BYTES_PER_STEP
 }

@@ -9,9 +9,9 @@ use regex_automata::hybrid::dfa::{Cache, DFA};
 use regex_automata::nfa::thompson::pikevm::PikeVM;
 use regex_automata::nfa::thompson::{NFA, WhichCaptures};
 
-use crate::budget::{Share, Steps};
+use crate::budget::{Pool, Share, Steps};
 use crate::error::{Error, Limit, Result};
-use crate::limits::REGEXP_COMPILED_BYTES_MAX;
+use crate::limits::{REGEXP_COMPILED_BYTES_MAX, REGEXP_IDLE_BYTES_MAX};
 
 /// A regular expression, compiled.
 #[derive(Debug)]
@@ -21,12 +21,13 @@ pub(super) struct CompiledPattern {
     dfa: DFA,
     /// What is used then.
     nfa: PikeVM,
-    /// The states that searches have made, each set used by one search at a time.
-    idle: Mutex<Vec<SearchStates>>,
+    /// The states that searches have made, each set used by one search at a time, with its part of
+    /// [`IDLE`].
+    idle: Mutex<Vec<(SearchStates, Share)>>,
     /// States of the automaton, to which the most that a byte of text may cost is proportional.
     states: u64,
     /// Its memory, without the states that searches have made.
-    _memory: Share,
+    memory: Share,
 }
 
 /// The text of an expression for `regex-syntax`, and whether all of a text has to match.
@@ -45,6 +46,10 @@ struct SearchStates {
 static IN_USE: LazyLock<Mutex<HashMap<PatternKey, Weak<CompiledPattern>>>> =
     LazyLock::new(Mutex::default);
 
+/// The states that are kept for later searches, of all expressions. Expressions of types are in use as
+/// long as the process, so that these states are bounded besides.
+static IDLE: LazyLock<Pool> = LazyLock::new(|| Pool::new(REGEXP_IDLE_BYTES_MAX));
+
 fn in_use() -> MutexGuard<'static, HashMap<PatternKey, Weak<CompiledPattern>>> {
     IN_USE.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -53,7 +58,7 @@ fn in_use() -> MutexGuard<'static, HashMap<PatternKey, Weak<CompiledPattern>>> {
 /// nothing.
 ///
 /// # Errors
-/// As [`super::pattern::Regexp::compile`].
+/// As [`super::Regexp::compile`].
 pub(super) fn compiled(
     translated: &Arc<str>,
     whole: bool,
@@ -110,7 +115,7 @@ fn compile(key: PatternKey, steps: &Steps<'_>) -> Result<Option<CompiledPattern>
         nfa,
         idle: Mutex::default(),
         states,
-        _memory: memory,
+        memory,
     }))
 }
 
@@ -127,12 +132,15 @@ impl CompiledPattern {
         let input = Input::new(text).earliest(true);
         let idle = self.idle().pop();
         let mut states = match idle {
-            Some(states) => states,
+            Some((states, _)) => states,
             None => SearchStates::new(&self.dfa, steps)?,
         };
         let searched = self.dfa.try_search_fwd(&mut states.cache, &input);
         states.count()?;
-        self.idle().push(states);
+        let kept = IDLE.counted_share();
+        if kept.take(states.bytes).is_ok() {
+            self.idle().push((states, kept));
+        }
         if let Ok(found) = searched {
             return Ok(found.is_some());
         }
@@ -141,7 +149,12 @@ impl CompiledPattern {
         Ok(nfa.is_match(&mut nfa.create_cache(), input))
     }
 
-    fn idle(&self) -> MutexGuard<'_, Vec<SearchStates>> {
+    /// Its memory in bytes, without the states that searches have made.
+    pub(super) fn held(&self) -> usize {
+        self.memory.held()
+    }
+
+    fn idle(&self) -> MutexGuard<'_, Vec<(SearchStates, Share)>> {
         self.idle.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -192,7 +205,7 @@ fn compiled_too_large() -> Error {
 }
 
 pub(super) fn too_complex(limit: Limit, what: &str) -> Error {
-    let message = format!("a regular expression in the JSONPath {what}");
+    let message = format!("a regular expression {what}");
     Error::too_complex(limit, message)
 }
 

@@ -1,5 +1,7 @@
 //! Arithmetic and comparison of number leaves, exact for integers.
 
+pub mod exact_sum;
+
 use std::cmp::Ordering;
 
 use num_bigint::BigInt;

@@ -1,0 +1,152 @@
+//! Types of collections.
+
+use std::sync::Arc;
+
+use futures::future::BoxFuture;
+use tokio::time::Instant;
+
+use crate::budget::{Budget, Steps};
+use crate::database;
+use crate::database::{Database, DefinedType, StoredType};
+use crate::document::flatten::json_text;
+use crate::error::{Error, Result};
+use crate::key::Leaves;
+use crate::limits::IMPORT_BATCH_TIME_MAX;
+use crate::store::{Decision, Transaction, TransactionResult};
+use crate::types::{CollectionType, Inference, NotValidated};
+
+/// Gives a collection a type, or only says what it would mean for the stored documents.
+///
+/// # Errors
+/// `BAD_USER_INPUT`: the schema is not a type. Errors of [`database::define_type`] and
+/// [`database::simulate_type_in_snapshots`].
+// Boxed, as the other functions, so that other crates do not compile the future again.
+pub fn set_type<'a>(
+    database: &'a Database,
+    collection: &'a str,
+    schema: &'a str,
+    dry_run: bool,
+) -> BoxFuture<'a, Result<DefinedType>> {
+    Box::pin(async move {
+        let budget = Budget::of_background();
+        let parse = |steps: &Steps<'_>| CollectionType::parse(collection, schema, steps);
+        let parsed = budget.compute(parse).await?;
+        if dry_run {
+            return database::simulate_type_in_snapshots(database, &budget, &parsed).await;
+        }
+        let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+            let (parsed, budget) = (parsed.clone(), budget.clone());
+            Box::pin(async move {
+                let defined = database::define_type(&*transaction, &budget, &parsed);
+                Ok(Decision::Commit(defined.await?))
+            })
+        };
+        transact(database, body).await
+    })
+}
+
+/// Checks the stored documents of a collection against its type again. Returns whether it has one.
+///
+/// # Errors
+/// Errors of [`database::check_type`].
+pub fn check_type<'a>(database: &'a Database, collection: &str) -> BoxFuture<'a, Result<bool>> {
+    let collection = collection.to_owned();
+    Box::pin(async move {
+        let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+            let collection = collection.clone();
+            Box::pin(async move {
+                let begun = database::check_type(&*transaction, &collection).await?;
+                Ok(Decision::Commit(begun))
+            })
+        };
+        transact(database, body).await
+    })
+}
+
+/// Drops the type of a collection. Returns whether it had one.
+///
+/// # Errors
+/// Errors of [`database::drop_type`].
+pub fn drop_type<'a>(database: &'a Database, collection: &str) -> BoxFuture<'a, Result<bool>> {
+    let collection = collection.to_owned();
+    Box::pin(async move {
+        let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
+            let collection = collection.clone();
+            Box::pin(async move {
+                let dropped = database::drop_type(&*transaction, &collection).await?;
+                Ok(Decision::Commit(dropped))
+            })
+        };
+        transact(database, body).await
+    })
+}
+
+async fn transact<T: Send + 'static>(
+    database: &Database,
+    body: impl FnMut(Arc<dyn Transaction>) -> BoxFuture<'static, Result<Decision<T>>> + Send,
+) -> Result<T> {
+    let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;
+    match database.transact(deadline, body).await? {
+        TransactionResult::Committed(result, _) | TransactionResult::Aborted(result) => Ok(result),
+    }
+}
+
+/// The type of a collection, if it has one, or the types of all collections, in the order of their
+/// names.
+///
+/// # Errors
+/// Errors of [`database::stored_type`].
+pub fn types<'a>(
+    database: &'a Database,
+    collection: Option<&'a str>,
+) -> BoxFuture<'a, Result<Vec<StoredType>>> {
+    Box::pin(async move {
+        let snapshot = database.snapshot().await?;
+        let collections = match collection {
+            Some(collection) => vec![collection.to_owned()],
+            None => database::typed_collections(&*snapshot).await?,
+        };
+        let mut types = Vec::new();
+        for collection in collections {
+            types.extend(database::stored_type(&*snapshot, &collection).await?);
+        }
+        Ok(types)
+    })
+}
+
+/// A schema that is inferred from documents.
+#[derive(Default)]
+pub struct InferredType(Inference);
+
+impl InferredType {
+    /// Adds a document, given as JSON text.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the text is not JSON. `TOO_COMPLEX`: the documents have too many places.
+    pub fn add(&mut self, json: &[u8]) -> Result<()> {
+        let budget = Budget::of_background();
+        let steps = Steps::of(&budget);
+        let leaves = Leaves::from_json(json_text(json)?)?;
+        let mut document = self.0.document(&steps);
+        for (key, value) in leaves.iter() {
+            document.push(key, value).map_err(not_inferred)?;
+        }
+        document.finish().map_err(not_inferred)
+    }
+
+    /// The text of a schema that all the documents fit.
+    ///
+    /// # Errors
+    /// As [`InferredType::add`].
+    pub fn into_schema(self) -> Result<String> {
+        let budget = Budget::of_background();
+        self.0.into_schema(&Steps::of(&budget))
+    }
+}
+
+fn not_inferred(error: NotValidated) -> Error {
+    match error {
+        NotValidated::Malformed(error) => Error::internal(error.to_string()),
+        NotValidated::Failed(error) => error,
+    }
+}
