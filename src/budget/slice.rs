@@ -225,6 +225,7 @@ pub async fn pause() {
 mod tests {
     use std::future::poll_fn;
     use std::pin::pin;
+    use std::sync::Arc;
 
     use futures::future::join_all;
 
@@ -262,6 +263,54 @@ mod tests {
         for siblings in [1, 10, 60] {
             assert_eq!(most_at_once(siblings, turn).await, 1, "{siblings}");
             assert_eq!(most_at_once(siblings, pause).await, 1, "{siblings}");
+        }
+    }
+
+    /// A task that has little to do waits for a slice of a few tasks that always have work, not of all of
+    /// them, and these have equal shares.
+    #[tokio::test]
+    async fn tasks_that_use_up_their_slices_take_turns() {
+        const TASKS: usize = 40;
+        let slices: Arc<[AtomicU64]> = (0..TASKS).map(|_| AtomicU64::new(0)).collect();
+        let tasks = (0..TASKS).map(|number| {
+            let slices = slices.clone();
+            tokio::spawn(Sliced::new(async move {
+                loop {
+                    turn().await;
+                    let begun = Instant::now();
+                    while begun.elapsed() < SLICE_TIME {
+                        std::hint::spin_loop();
+                    }
+                    slices[number].fetch_add(1, Relaxed);
+                }
+            }))
+        });
+        let tasks: Vec<_> = tasks.collect();
+        let sum = || {
+            slices
+                .iter()
+                .map(|slices| slices.load(Relaxed))
+                .sum::<u64>()
+        };
+        // Their first polls need no permits.
+        while sum() < TASKS as u64 {
+            tokio::task::yield_now().await;
+        }
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        while sum() < 5 * TASKS as u64 {
+            let before = sum();
+            tokio::task::yield_now().await;
+            let between = sum() - before;
+            assert!(between <= 2 * processors as u64, "{between} slices");
+        }
+        let slices = slices.iter().map(|slices| slices.load(Relaxed));
+        assert!(
+            slices.clone().min() >= Some(3),
+            "{:?}",
+            slices.collect::<Vec<_>>()
+        );
+        for task in tasks {
+            task.abort();
         }
     }
 

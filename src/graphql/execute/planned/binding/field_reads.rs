@@ -138,10 +138,9 @@ pub(crate) fn is_version<D, P>(read: &ReadRequest<D, P>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::document::path::Token;
 
     fn path(name: usize) -> Path {
-        Path::new(vec![Token::Key(name.to_string())])
+        Path::parse(&format!("/{name}")).expect("a path")
     }
 
     /// The reads of many places by two root fields, each twice. The paths are distinct, so a comparison
