@@ -133,9 +133,11 @@ pub const JSONPATHS_CACHED_MAX: usize = 256;
 pub const SELECTED_MAX: usize = PAGE_MAX;
 /// Paths in the list of one `values` or `pick`.
 pub const LISTED_PATHS_MAX: usize = 1_000;
-/// Reads of one document that are collected ahead, from which on fields with several reads (`values`,
-/// `pick`, `select`) read only when they are resolved. Bounds the search for equal reads.
+/// Reads of one document from which on the first reads of a JSONPath query are not collected ahead.
 pub const READS_AHEAD_MAX: usize = 1_000;
+/// Reads of one root field that are compared one by one with a further one, so that equal ones are one.
+/// Beyond them, reads of equal hashes are compared.
+pub const READS_COMPARED_MAX: usize = 16;
 /// Lookups of one selection (`select`, `children`, `length`) that are compared with a further one, so
 /// that equal ones are one. Bounds the search.
 pub const LOOKUPS_COMPARED_MAX: usize = 100;

@@ -11,10 +11,31 @@ use crate::document::path::Path;
 #[derive(Debug)]
 pub(crate) struct Plan {
     pub(crate) root: Selection,
-    /// The number of fields.
-    pub(crate) fields: usize,
+    pub(crate) size: PlanSize,
     /// The fields that introspect the schema, if there are any.
     pub(crate) introspection: Option<Introspection>,
+}
+
+/// How much of a plan is bound to variables.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct PlanSize {
+    /// The number of fields.
+    pub(crate) fields: usize,
+    /// The number of paths in lists of the text.
+    pub(crate) paths: usize,
+    /// The number of arguments for paths, and for lists of paths, that have variables.
+    pub(crate) given_paths: usize,
+}
+
+impl PlanSize {
+    /// The size of what was planned after a plan had the size `before`.
+    pub(crate) fn since(self, before: Self) -> Self {
+        Self {
+            fields: self.fields - before.fields,
+            paths: self.paths - before.paths,
+            given_paths: self.given_paths - before.given_paths,
+        }
+    }
 }
 
 /// The fields that are selected from an object. Fragments are expanded, and fields of the same response
@@ -213,8 +234,8 @@ pub(crate) struct PlannedMutation {
     pub(crate) arguments: Vec<(Positioned<Name>, Positioned<Input>)>,
     /// Empty if the result is a scalar.
     pub(crate) below: Selection,
-    /// The number of fields in it.
-    pub(crate) fields: usize,
+    /// Its size.
+    pub(crate) size: PlanSize,
 }
 
 /// The selection of an object that is a `Document` or a `Subdocument`.

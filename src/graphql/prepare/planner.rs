@@ -14,8 +14,8 @@ use async_graphql_value::Value as Input;
 use super::condition::FieldCondition;
 use super::introspection::{IntrospectedFields, Introspection, merged};
 use super::plan::{
-    ElementField, Field, MutationFunction, NodeSelection, PageField, Paths, Plan, PlannedField,
-    PlannedMutation, Selection, ValuesField, Where,
+    ElementField, Field, MutationFunction, NodeSelection, PageField, Paths, Plan, PlanSize,
+    PlannedField, PlannedMutation, Selection, ValuesField, Where,
 };
 use crate::document::json::write_string;
 use crate::document::path::Path;
@@ -38,7 +38,7 @@ impl Plan {
         let planner = Planner {
             document,
             types,
-            fields: Cell::new(PLANNED_FIELDS_MAX),
+            size: Cell::default(),
             introspected: RefCell::default(),
         };
         let selected = [Source::of(&operation.selection_set.node)];
@@ -47,7 +47,7 @@ impl Plan {
         let introspected = planner.introspected.into_inner();
         Ok(Self {
             root,
-            fields: PLANNED_FIELDS_MAX - planner.fields.get(),
+            size: planner.size.get(),
             introspection: Introspection::new(document, operation, introspected),
         })
     }
@@ -56,9 +56,9 @@ impl Plan {
 struct Planner<'d> {
     document: &'d ExecutableDocument,
     types: &'d Types,
-    /// The number of further fields that are allowed. A field with several occurrences under different
-    /// conditions is planned for each of them.
-    fields: Cell<usize>,
+    /// What is planned so far, of which the fields are limited. A field with several occurrences under
+    /// different conditions is planned for each of them.
+    size: Cell<PlanSize>,
     /// The fields that introspect the schema.
     introspected: RefCell<Vec<Positioned<Requested>>>,
 }
@@ -103,10 +103,49 @@ impl<'d> Occurrence<'d> {
 impl<'d> Planner<'d> {
     /// Why an operation has no plan.
     fn failure(&self) -> Error {
-        if self.fields.get() == 0 {
+        if self.has_too_many_fields() {
             return too_many_fields();
         }
         Error::internal("the schema has a field that no plan reads")
+    }
+
+    fn has_too_many_fields(&self) -> bool {
+        self.size.get().fields > PLANNED_FIELDS_MAX
+    }
+
+    /// Counts what is planned.
+    fn count(&self, count: impl FnOnce(&mut PlanSize)) {
+        let mut size = self.size.get();
+        count(&mut size);
+        self.size.set(size);
+    }
+
+    /// The path in an argument. A constant that is a path is read now.
+    fn place(&self, argument: Option<&Input>) -> Where {
+        let Some(argument) = argument else {
+            return Where::Fixed(Path::default());
+        };
+        let fixed = argument.clone().into_const();
+        if let Some(path) = fixed.and_then(|value| path_of(&value).ok()) {
+            return Where::Fixed(path);
+        }
+        self.count(|size| size.given_paths += 1);
+        Where::Given(argument.clone())
+    }
+
+    /// The paths in an argument.
+    fn places(&self, argument: &Input) -> Paths {
+        let listed = match argument {
+            Input::Variable(name) => {
+                self.count(|size| size.given_paths += 1);
+                return Paths::Variable(name.clone());
+            }
+            Input::List(listed) => &listed[..],
+            single => std::slice::from_ref(single),
+        };
+        self.count(|size| size.paths += listed.len());
+        let listed = listed.iter().map(|path| self.place(Some(path)));
+        Paths::Listed(listed.collect())
     }
 
     /// Whether a fragment with this condition applies to objects of the type.
@@ -187,7 +226,10 @@ impl<'d> Planner<'d> {
         earlier: Vec<Vec<FieldCondition>>,
         later: &[&Occurrence<'d>],
     ) -> Option<PlannedField> {
-        self.fields.set(self.fields.get().checked_sub(1)?);
+        self.count(|size| size.fields += 1);
+        if self.has_too_many_fields() {
+            return None;
+        }
         let requested = occurrence.field;
         let key = &requested.node.response_key().node;
         let mut name = vec![b','];
@@ -229,13 +271,13 @@ impl<'d> Planner<'d> {
             return Some(Field::OfValues(field, values));
         }
         if let Some(function) = MutationFunction::of(of, name) {
-            let before = self.fields.get();
+            let before = self.size.get();
             let below = self.below(of, requested, below)?;
             return Some(Field::Mutation(PlannedMutation {
                 name: requested.name.node.clone(),
                 function,
                 arguments: requested.arguments.clone(),
-                fields: before - self.fields.get(),
+                size: self.size.get().since(before),
                 below,
             }));
         }
@@ -269,7 +311,7 @@ impl<'d> Planner<'d> {
             "document" => Field::Document {
                 collection: argument("collection").cloned(),
                 id: argument("id")?.clone(),
-                path: place(argument("path")),
+                path: self.place(argument("path")),
                 below: below()?,
             },
             "documents" => Field::Documents(arguments(requested), below()?),
@@ -307,11 +349,11 @@ impl<'d> Planner<'d> {
             "version" => Field::Version,
             "kind" => Field::Kind,
             "length" => Field::Length,
-            "value" => Field::Value(place(argument("path"))),
-            "values" => Field::Values(places(argument("paths")?)),
-            "pick" => Field::Pick(places(argument("paths")?)),
-            "omit" => Field::Omit(places(argument("paths")?)),
-            "subdocument" => Field::Subdocument(place(Some(argument("path")?)), below()?),
+            "value" => Field::Value(self.place(argument("path"))),
+            "values" => Field::Values(self.places(argument("paths")?)),
+            "pick" => Field::Pick(self.places(argument("paths")?)),
+            "omit" => Field::Omit(self.places(argument("paths")?)),
+            "subdocument" => Field::Subdocument(self.place(Some(argument("path")?)), below()?),
             "select" => Field::Select(argument("query")?.clone(), below()?),
             "children" => Field::Children(arguments(requested), below()?),
             _ => return None,
@@ -369,26 +411,4 @@ fn arguments(requested: &RequestedField) -> Vec<(Name, Input)> {
 
 fn argument<'r>(requested: &'r RequestedField, name: &str) -> Option<&'r Input> {
     requested.get_argument(name).map(|value| &value.node)
-}
-
-/// The path in an argument. A constant that is a path is read now.
-fn place(argument: Option<&Input>) -> Where {
-    let Some(argument) = argument else {
-        return Where::Fixed(Path::default());
-    };
-    let fixed = argument.clone().into_const();
-    match fixed.and_then(|value| path_of(&value).ok()) {
-        Some(path) => Where::Fixed(path),
-        None => Where::Given(argument.clone()),
-    }
-}
-
-/// The paths in an argument.
-fn places(argument: &Input) -> Paths {
-    let listed = match argument {
-        Input::Variable(name) => return Paths::Variable(name.clone()),
-        Input::List(listed) => &listed[..],
-        single => std::slice::from_ref(single),
-    };
-    Paths::Listed(listed.iter().map(|path| place(Some(path))).collect())
 }

@@ -47,7 +47,7 @@ pub(super) async fn authorize(
             field: call.field,
             given: Given::Outcome(&outcome),
             below: &call.planned.below,
-            fields: call.planned.fields,
+            size: call.planned.size,
             is_written: true,
         };
         let selected = selections

@@ -147,7 +147,7 @@ impl<'e> MutationExecutor<'e> {
             field,
             given: Given::Outcome(&outcome),
             below: &call.planned.below,
-            fields: call.planned.fields,
+            size: call.planned.size,
             is_written: match &outcome {
                 Outcome::Document(document) => self.session.has_written(document),
                 Outcome::Deletion(deletion) => self.session.has_written(&deletion.document),

@@ -39,8 +39,8 @@ use crate::document::filter::Filter;
 use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_budget::mismatch;
-use crate::graphql::prepare::plan::Field;
 pub(crate) use crate::graphql::prepare::plan::Plan;
+use crate::graphql::prepare::plan::{Field, PlanSize};
 use crate::graphql::response::write_errors::server_error;
 use crate::graphql::variables::coerced::Coerced;
 use crate::limits::{JSON_BYTES_PER_STEP, STEPS_PER_BOUND_FIELD};
@@ -82,7 +82,7 @@ impl PlanExecutor<'_> {
         let bind = || bind(plan, introspected, self.variables, request_budget);
         let bound = request_budget
             .budget()
-            .portion(self.bind_steps(plan.fields), bind);
+            .portion(self.bind_steps(plan.size), bind);
         let bound = bound.await?;
         self.respond(&bound, None, Vec::new()).await
     }
@@ -98,7 +98,7 @@ impl PlanExecutor<'_> {
     ) -> Result<WrittenResponse> {
         let bind = || bind_result(result, self.variables, self.request_budget);
         let budget = self.request_budget.budget();
-        let bound = budget.portion(self.bind_steps(result.fields), bind).await?;
+        let bound = budget.portion(self.bind_steps(result.size), bind).await?;
         self.respond(&bound, Some(result.given), out).await
     }
 
@@ -121,7 +121,7 @@ impl PlanExecutor<'_> {
             field,
             given: Given::Change(change),
             below,
-            fields: plan.fields,
+            size: plan.size,
             is_written: false,
         };
         let mut written = self.select(&result, out).await?;
@@ -145,7 +145,7 @@ impl PlanExecutor<'_> {
         let bind = || bind_result(result, self.variables, planning);
         let bound = planning
             .budget()
-            .portion(self.bind_steps(result.fields), bind);
+            .portion(self.bind_steps(result.size), bind);
         let bound = bound.await.map_err(|error| server_error(&error))?;
         match Permit::of(
             &bound,
@@ -161,10 +161,12 @@ impl PlanExecutor<'_> {
         }
     }
 
-    /// The steps to bind so many fields, and lists of paths in variables.
-    fn bind_steps(&self, fields: usize) -> u64 {
-        let listed = self.variables.bytes as u64 / JSON_BYTES_PER_STEP;
-        fields as u64 * STEPS_PER_BOUND_FIELD + listed
+    /// The steps to bind what has this size. Each path that variables give, and each list of paths, can
+    /// take all of the variables.
+    fn bind_steps(&self, size: PlanSize) -> u64 {
+        let variables = self.variables.bytes as u64 / JSON_BYTES_PER_STEP;
+        let texts = (size.fields + size.paths) as u64;
+        texts * STEPS_PER_BOUND_FIELD + (1 + size.given_paths as u64).saturating_mul(variables)
     }
 
     async fn respond(

@@ -36,7 +36,7 @@ use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::field_reads::PlaceField;
 use crate::graphql::execute::planned::given::Given;
-use crate::graphql::prepare::plan::{Field, Paths, Plan, PlannedField, Selection};
+use crate::graphql::prepare::plan::{Field, Paths, Plan, PlanSize, PlannedField, Selection};
 use crate::graphql::response::commit_version::OF_COMMIT;
 use crate::graphql::variables::coerced::Coerced;
 
@@ -62,8 +62,8 @@ pub(crate) struct SelectedResult<'p> {
     pub(crate) given: Given<'p>,
     /// What is selected from it.
     pub(crate) below: &'p Selection,
-    /// The number of fields that are selected from it.
-    pub(crate) fields: usize,
+    /// The size of what is selected from it.
+    pub(crate) size: PlanSize,
     /// Whether this operation has written the document, so that its version is that of the commit.
     pub(crate) is_written: bool,
 }

@@ -3,11 +3,13 @@
 //! Binding a plan (`execute/planned/binding/bind.rs`) collects the reads of a selection before the first of
 //! them. What a field reads at its place, and when two reads become one, is decided here.
 
+use std::collections::HashMap;
+use std::hash::{BuildHasher as _, Hash, RandomState};
 use std::sync::Arc;
 
 use crate::database::{Extent, ReadRequest};
 use crate::document::path::Path;
-use crate::limits::READS_AHEAD_MAX;
+use crate::limits::READS_COMPARED_MAX;
 
 /// A field that reads at a place.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,29 +33,43 @@ impl PlaceField {
 }
 
 /// The reads of a selection. No pair is read twice because two fields need the same place.
-pub(crate) struct FieldReads<D, P>(pub(crate) Vec<ReadRequest<D, P>>);
+pub(crate) struct FieldReads<D, P>(pub(crate) Vec<ReadRequest<D, P>>, ReadNumbers);
 
 impl<D, P> Default for FieldReads<D, P> {
     fn default() -> Self {
-        Self(Vec::new())
+        Self(Vec::new(), ReadNumbers::default())
     }
 }
 
-impl<D, P: PartialEq> FieldReads<D, P> {
-    /// Adds a read of the value at a place, or extends a read of the same place. Considers the
-    /// first reads from number `first`, which must be of the same document. Returns the read's number.
+/// The numbers of the reads, by the first read of their root field and the hash of what is read. The
+/// first [`READS_COMPARED_MAX`] reads of a root field are compared without it.
+#[derive(Default)]
+struct ReadNumbers {
+    hasher: RandomState,
+    by_hash: HashMap<(usize, u64), Vec<usize>>,
+}
+
+impl<D, P: Eq + Hash> FieldReads<D, P> {
+    /// Adds a read of the value at a place, or extends a read of the same place. Considers the reads
+    /// from number `first` on, which must be of the same document. Returns the read's number.
     pub(crate) fn value(&mut self, first: usize, document: D, path: P, extent: Extent) -> usize {
-        let compared = self.0[first..].iter_mut().take(READS_AHEAD_MAX);
-        for (at, read) in compared.enumerate() {
-            if let ReadRequest::Value(_, present, present_extent) = read
-                && *present == path
-                && let Some(merged) = present_extent.merged(extent)
-            {
-                *present_extent = merged;
-                return first + at;
+        let merged = |read: &ReadRequest<D, P>| match read {
+            ReadRequest::Value(_, present, present_extent) if *present == path => {
+                present_extent.merged(extent)
             }
+            _ => None,
+        };
+        let is_same = |read: &ReadRequest<D, P>| merged(read).is_some();
+        match self.find(first, &path, is_same) {
+            Ok(at) => {
+                let both = merged(&self.0[at]);
+                if let (ReadRequest::Value(_, _, extent), Some(both)) = (&mut self.0[at], both) {
+                    *extent = both;
+                }
+                at
+            }
+            Err(hash) => self.push(first, hash, ReadRequest::Value(document, path, extent)),
         }
-        self.push(ReadRequest::Value(document, path, extent))
     }
 
     /// Adds a read of the value at a place without parts of it, as [`FieldReads::value`].
@@ -68,29 +84,107 @@ impl<D, P: PartialEq> FieldReads<D, P> {
             ReadRequest::Remainder(_, present, parts) => *present == path && *parts == omitted,
             _ => false,
         };
-        let mut compared = self.0[first..].iter().take(READS_AHEAD_MAX);
-        match compared.position(is_same) {
-            Some(at) => first + at,
-            None => self.push(ReadRequest::Remainder(document, path, omitted)),
+        match self.find(first, &(&path, &omitted), is_same) {
+            Ok(at) => at,
+            Err(hash) => self.push(first, hash, ReadRequest::Remainder(document, path, omitted)),
         }
     }
 
     /// Adds a read of the document's version, as [`FieldReads::value`].
     pub(crate) fn version(&mut self, first: usize, document: D) -> usize {
-        let present = self.0[first..].iter().position(is_version);
-        match present {
-            Some(at) => first + at,
-            None => self.push(ReadRequest::Version(document)),
+        match self.find(first, &(), is_version) {
+            Ok(at) => at,
+            Err(hash) => self.push(first, hash, ReadRequest::Version(document)),
         }
     }
 
-    fn push(&mut self, read: ReadRequest<D, P>) -> usize {
+    /// The number of an equal read, or the hash of `what` is read, if there are many reads.
+    fn find(
+        &self,
+        first: usize,
+        what: &impl Hash,
+        is_same: impl Fn(&ReadRequest<D, P>) -> bool,
+    ) -> Result<usize, Option<u64>> {
+        let Self(reads, numbers) = self;
+        let mut compared = reads[first..].iter().take(READS_COMPARED_MAX);
+        if let Some(at) = compared.position(&is_same) {
+            return Ok(first + at);
+        }
+        if reads.len() - first < READS_COMPARED_MAX {
+            return Err(None);
+        }
+        let hash = numbers.hasher.hash_one(what);
+        let equal = numbers.by_hash.get(&(first, hash)).into_iter().flatten();
+        let mut equal = equal.copied().take(READS_COMPARED_MAX);
+        equal.find(|at| is_same(&reads[*at])).ok_or(Some(hash))
+    }
+
+    fn push(&mut self, first: usize, hash: Option<u64>, read: ReadRequest<D, P>) -> usize {
+        let number = self.0.len();
         self.0.push(read);
-        self.0.len() - 1
+        if let Some(hash) = hash {
+            let numbers = self.1.by_hash.entry((first, hash));
+            numbers.or_default().push(number);
+        }
+        number
     }
 }
 
 /// Whether a read is of the document's version.
 pub(crate) fn is_version<D, P>(read: &ReadRequest<D, P>) -> bool {
     matches!(read, ReadRequest::Version(_))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn path(name: usize) -> Path {
+        Path::parse(&format!("/{name}")).expect("a path")
+    }
+
+    /// The reads of many places by two root fields, each twice. The paths are distinct, so a comparison
+    /// with all earlier reads would take seconds.
+    #[test]
+    fn many_reads_are_found_again() {
+        const PLACES: usize = 30_000;
+        let mut reads = FieldReads::<usize, Path>::default();
+        for first in [0, 2 * PLACES + 1] {
+            let omitted: Arc<[Path]> = vec![path(0)].into();
+            let mut numbers = Vec::new();
+            for round in 0..2 {
+                for place in 0..PLACES {
+                    let extent = [Extent::First, Extent::Whole][round];
+                    let value = reads.value(first, first, path(place), extent);
+                    let remainder = reads.remainder(first, first, path(place), omitted.clone());
+                    if round == 0 {
+                        numbers.push((value, remainder));
+                    }
+                    assert_eq!(numbers[place], (value, remainder));
+                }
+                let version = reads.version(first, first);
+                assert_eq!(version, first + 2 * PLACES);
+            }
+            let (last, _) = numbers[PLACES - 1];
+            assert!(matches!(
+                reads.0[last],
+                ReadRequest::Value(_, _, Extent::Whole)
+            ));
+        }
+        assert_eq!(reads.0.len(), 2 * (2 * PLACES + 1));
+    }
+
+    /// Elements of one list are separate reads, of which only some are compared.
+    #[test]
+    fn reads_that_cannot_be_one_are_separate() {
+        let mut reads = FieldReads::<usize, Path>::default();
+        let elements = (0..20_000).map(|at| {
+            let omitted: Arc<[Path]> = vec![path(at)].into();
+            reads.remainder(0, 0, path(0), omitted)
+        });
+        assert_eq!(
+            elements.collect::<Vec<_>>(),
+            (0..20_000).collect::<Vec<_>>()
+        );
+    }
 }
