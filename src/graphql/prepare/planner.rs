@@ -126,13 +126,11 @@ impl<'d> Planner<'d> {
             return Where::Fixed(Path::default());
         };
         let fixed = argument.clone().into_const();
-        match fixed.and_then(|value| path_of(&value).ok()) {
-            Some(path) => Where::Fixed(path),
-            None => {
-                self.count(|size| size.given_paths += 1);
-                Where::Given(argument.clone())
-            }
+        if let Some(path) = fixed.and_then(|value| path_of(&value).ok()) {
+            return Where::Fixed(path);
         }
+        self.count(|size| size.given_paths += 1);
+        Where::Given(argument.clone())
     }
 
     /// The paths in an argument.
@@ -379,8 +377,6 @@ impl<'d> Planner<'d> {
             "pageInfo" | "plan" => Field::AboutPage(below()?),
             "groups" => Field::Groups(below()?),
             "indexes" => Field::Indexes(below()?),
-            "type" => Field::CollectionType(below()?),
-            "violations" => Field::TypeViolations(below()?),
             "sdl" => Field::Sdl,
             "updates" => Field::Updates(below()?),
             "document" => Field::DocumentNow(below()?),

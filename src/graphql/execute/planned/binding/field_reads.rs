@@ -4,7 +4,7 @@
 //! them. What a field reads at its place, and when two reads become one, is decided here.
 
 use std::collections::HashMap;
-use std::hash::{BuildHasher as _, Hash, RandomState};
+use std::hash::{BuildHasher as _, Hash};
 use std::sync::Arc;
 
 use crate::database::{Extent, ReadRequest};
@@ -35,18 +35,14 @@ impl PlaceField {
 /// The reads of a selection. No pair is read twice because two fields need the same place.
 pub(crate) struct FieldReads<D, P>(pub(crate) Vec<ReadRequest<D, P>>, ReadNumbers);
 
+/// The numbers of the reads, by the first read of their root field and the hash of what is read. The
+/// first [`READS_COMPARED_MAX`] reads of a root field are compared without it.
+type ReadNumbers = HashMap<(usize, u64), Vec<usize>>;
+
 impl<D, P> Default for FieldReads<D, P> {
     fn default() -> Self {
         Self(Vec::new(), ReadNumbers::default())
     }
-}
-
-/// The numbers of the reads, by the first read of their root field and the hash of what is read. The
-/// first [`READS_COMPARED_MAX`] reads of a root field are compared without it.
-#[derive(Default)]
-struct ReadNumbers {
-    hasher: RandomState,
-    by_hash: HashMap<(usize, u64), Vec<usize>>,
 }
 
 impl<D, P: Eq + Hash> FieldReads<D, P> {
@@ -113,8 +109,8 @@ impl<D, P: Eq + Hash> FieldReads<D, P> {
         if reads.len() - first < READS_COMPARED_MAX {
             return Err(None);
         }
-        let hash = numbers.hasher.hash_one(what);
-        let equal = numbers.by_hash.get(&(first, hash)).into_iter().flatten();
+        let hash = numbers.hasher().hash_one(what);
+        let equal = numbers.get(&(first, hash)).into_iter().flatten();
         let mut equal = equal.copied().take(READS_COMPARED_MAX);
         equal.find(|at| is_same(&reads[*at])).ok_or(Some(hash))
     }
@@ -123,8 +119,7 @@ impl<D, P: Eq + Hash> FieldReads<D, P> {
         let number = self.0.len();
         self.0.push(read);
         if let Some(hash) = hash {
-            let numbers = self.1.by_hash.entry((first, hash));
-            numbers.or_default().push(number);
+            self.1.entry((first, hash)).or_default().push(number);
         }
         number
     }
@@ -138,6 +133,7 @@ pub(crate) fn is_version<D, P>(read: &ReadRequest<D, P>) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::document::jsonpath::ElementRange;
 
     fn path(name: usize) -> Path {
         Path::parse(&format!("/{name}")).expect("a path")
@@ -174,17 +170,28 @@ mod tests {
         assert_eq!(reads.0.len(), 2 * (2 * PLACES + 1));
     }
 
-    /// Elements of one list are separate reads, of which only some are compared.
+    /// The values of one place without other parts of it are separate reads, and so are other elements
+    /// of one list. Their number of equal hashes grows, and only some of them are compared.
     #[test]
     fn reads_that_cannot_be_one_are_separate() {
+        const READS: usize = 20_000;
         let mut reads = FieldReads::<usize, Path>::default();
-        let elements = (0..20_000).map(|at| {
+        let remainders = (0..READS).map(|at| {
             let omitted: Arc<[Path]> = vec![path(at)].into();
             reads.remainder(0, 0, path(0), omitted)
         });
         assert_eq!(
+            remainders.collect::<Vec<_>>(),
+            (0..READS).collect::<Vec<_>>()
+        );
+        let elements = (0..READS as u64).map(|begin| {
+            let end = Some(begin + 1);
+            let elements = Extent::Elements(ElementRange { begin, end });
+            reads.value(0, 0, path(0), elements)
+        });
+        assert_eq!(
             elements.collect::<Vec<_>>(),
-            (0..20_000).collect::<Vec<_>>()
+            (READS..2 * READS).collect::<Vec<_>>()
         );
     }
 }
