@@ -377,6 +377,8 @@ impl<'d> Planner<'d> {
             "pageInfo" | "plan" => Field::AboutPage(below()?),
             "groups" => Field::Groups(below()?),
             "indexes" => Field::Indexes(below()?),
+            "type" => Field::CollectionType(below()?),
+            "violations" => Field::TypeViolations(below()?),
             "sdl" => Field::Sdl,
             "updates" => Field::Updates(below()?),
             "document" => Field::DocumentNow(below()?),
