@@ -10,9 +10,9 @@ use super::family::{
 use super::tuple::{append, is_canonical_integer, split_element, split_first, split_id};
 use crate::limits::COUNT_SHARDS;
 
-/// The change log, stored responses, their expiry, commit markers, index builds, and of types the
-/// texts, the checks and the misfits. The check does not inspect their keys further.
-const OTHERS: [i64; 8] = [5, 6, 7, 8, BUILD, TYPE_TEXT, TYPE_CHECK, TYPE_MISFIT];
+/// The change log, stored responses, their expiry, commit markers and index builds. The check does not
+/// inspect their keys further.
+const OTHERS: [i64; 5] = [5, 6, 7, 8, BUILD];
 
 /// A key that begins with null, by [`Family`]. The parts that the check compares stay packed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +45,9 @@ impl<'k> SystemKey<'k> {
             VERSION => document(rest).map(Self::Version),
             CATALOG => catalog(rest),
             INDEX => entry(rest),
+            TYPE_TEXT | TYPE_CHECK | TYPE_MISFIT => {
+                is_of_type(family, rest).then_some(Self::Other(family))
+            }
             other => OTHERS.contains(&other).then_some(Self::Other(other)),
         }
     }
@@ -99,6 +102,20 @@ fn entry(rest: &[u8]) -> Option<SystemKey<'_>> {
     match integer(rest)? {
         (_, []) => None,
         (number, _) => Some(SystemKey::Entry(collection, u64::try_from(number).ok()?)),
+    }
+}
+
+/// Whether a key of the texts, the checks or the misfits of types has all its parts.
+fn is_of_type(family: i64, rest: &[u8]) -> bool {
+    if family == TYPE_TEXT && rest.is_empty() {
+        return true;
+    }
+    let Some(bytes) = collection(rest) else {
+        return false;
+    };
+    match (family, &rest[bytes..]) {
+        (TYPE_CHECK, number) => number.is_empty(),
+        (_, number) => matches!(integer(number), Some((0.., []))),
     }
 }
 

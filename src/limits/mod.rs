@@ -5,6 +5,7 @@ mod bounds;
 mod connections;
 mod leases;
 mod queries;
+mod regexps;
 mod stored_types;
 mod types;
 mod user_tokens;
@@ -15,6 +16,7 @@ pub use bounds::Bounds;
 pub use connections::*;
 pub use leases::*;
 pub use queries::*;
+pub use regexps::*;
 pub use stored_types::*;
 pub use types::*;
 pub use user_tokens::*;
@@ -149,18 +151,6 @@ pub const READS_COMPARED_MAX: usize = 16;
 pub const LOOKUPS_COMPARED_MAX: usize = 100;
 /// Bytes of a place that are copied in one step of work.
 pub const COPIED_BYTES_PER_STEP: u64 = 256;
-/// Bytes of a regular expression in a JSONPath query or a schema.
-pub const REGEXP_BYTES_MAX: usize = 4 << 10;
-/// Open parentheses at one place of a regular expression.
-pub const REGEXP_LEVELS_MAX: usize = 64;
-/// Regular expressions in one JSONPath query. Also the number of compiled patterns kept of those
-/// that a query takes from documents.
-pub const REGEXPS_MAX: usize = 16;
-/// Bytes of a compiled regular expression.
-pub const REGEXP_COMPILED_BYTES_MAX: usize = 512 << 10;
-/// Bytes of the states that searches have made and that are kept for later searches, of all regular
-/// expressions of the process.
-pub const REGEXP_IDLE_BYTES_MAX: usize = 64 << 20;
 /// Levels of objects and arrays in a value that is held in memory as a tree.
 pub const TREE_LEVELS_MAX: usize = 1_000;
 

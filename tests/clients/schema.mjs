@@ -99,7 +99,13 @@ await checkSubgraph(full, whole);
 
 const guarded = await check(withoutAdmin, "--no-admin");
 const mutations = Object.keys(guarded.getMutationType().getFields());
-const admin = ["createIndex", "dropIndex", "dropCollection"];
+const admin = [
+  "createIndex",
+  "dropIndex",
+  "dropCollection",
+  "setCollectionType",
+  "dropCollectionType",
+];
 assert.deepEqual(
   mutations,
   Object.keys(withIndexes).filter((name) => !admin.includes(name)),

@@ -261,7 +261,25 @@ pub(crate) fn damages() -> Vec<Damage> {
         ),
         at_its_key(
             "an unknown family",
+            system(&(13, "E")),
+            vec![],
+            "UNKNOWN_KEY",
+        ),
+        at_its_key(
+            "a text of a type without its number",
             system(&(10, "E")),
+            vec![],
+            "UNKNOWN_KEY",
+        ),
+        at_its_key(
+            "a check of a type with a number",
+            system(&(11, "E", 0)),
+            vec![],
+            "UNKNOWN_KEY",
+        ),
+        at_its_key(
+            "a misfit with a negative number",
+            system(&(12, "E", -1)),
             vec![],
             "UNKNOWN_KEY",
         ),

@@ -102,7 +102,7 @@ pub(crate) enum Field {
     Indexes(Selection),
     /// `DocumentCollection.type`
     CollectionType(Selection),
-    /// `CollectionType.violations` and `CollectionTypeChange.violations`
+    /// `DocumentCollectionType.violations` and `DocumentCollectionTypeChange.violations`
     TypeViolations(Selection),
     /// `DocumentBulkResult.updates`
     Updates(Selection),
@@ -201,10 +201,10 @@ schema_fields! {
         "DocumentCollection": "name" => CollectionName, "count" => CollectionCount;
         "DocumentIndex": "name" => IndexName, "on" => IndexOn, "unique" => IndexUnique,
             "where" => IndexWhere, "state" => IndexState, "error" => IndexError;
-        "CollectionType": "schema" => TypeSchema, "state" => TypeState, "checked" => TypeChecked;
-        "CollectionTypeViolation": "key" => MisfitKey, "place" => MisfitPlace,
+        "DocumentCollectionType": "schema" => TypeSchema, "state" => TypeState, "checked" => TypeChecked;
+        "DocumentCollectionTypeViolation": "key" => MisfitKey, "place" => MisfitPlace,
             "keyword" => MisfitKeyword, "expected" => MisfitExpected, "value" => MisfitValue;
-        "CollectionTypeChange": "collection" => TypedCollection, "effect" => TypeEffect,
+        "DocumentCollectionTypeChange": "collection" => TypedCollection, "effect" => TypeEffect,
             "state" => ChangedTypeState, "examined" => TypeExamined, "complete" => TypeComplete;
         "DocumentDeletion": "key" => DeletionKey, "deleted" => Deleted, "deletedId" => DeletedId,
             "value" => DeletedValue;

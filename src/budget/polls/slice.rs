@@ -10,7 +10,7 @@
 //! depend on the machine, and tests assert them ([`longest_poll_steps`]).
 //!
 //! A task that has used up its slice is polled again when it is its turn among such tasks
-//! (`budget::poll_permits`).
+//! (`budget::polls::poll_permits`).
 
 use std::cell::Cell;
 use std::pin::Pin;
@@ -166,7 +166,7 @@ pub fn longest_poll_steps() -> u64 {
 
 /// Runs work on which others do not wait. Its time and its steps do not count in this poll, which gives up
 /// its permit.
-pub(super) fn uncounted<T>(work: impl FnOnce() -> T) -> T {
+pub(in crate::budget) fn uncounted<T>(work: impl FnOnce() -> T) -> T {
     drop(PERMIT.take());
     let (begun, steps) = (thread_time(), STEPS.get());
     let done = work();
@@ -182,12 +182,12 @@ pub(crate) fn count_steps(steps: u64) {
 }
 
 /// Takes back steps that were counted and not done.
-pub(super) fn uncount_steps(steps: u64) {
+pub(in crate::budget) fn uncount_steps(steps: u64) {
     STEPS.set(STEPS.get().saturating_sub(steps));
 }
 
 /// Records that the current poll is of a transaction that writes.
-pub(super) fn writes() {
+pub(in crate::budget) fn writes() {
     DONE.set(PollDone {
         writes: true,
         ..DONE.get()
