@@ -242,6 +242,8 @@ fn read_only_callers_cannot_execute_any_mutation() {
         "takeDocuments(first: 1) { key }",
         "createIndex(collection: \"D\", name: \"n\", on: [\"$.a\"]) { name }",
         "dropIndex(collection: \"D\", name: \"n\")",
+        "setCollectionType(collection: \"D\", schema: {}) { state }",
+        "dropCollectionType(collection: \"D\")",
         "dropCollection(collection: \"D\", everything: true) { documents }",
     ];
     let schema = include_str!("../../schema.graphql");

@@ -66,10 +66,12 @@ impl NextPoll {
         self.needs = None;
     }
 
-    /// Records that a poll has used up its slice. `permit` is kept by a task that yields.
-    pub(super) fn needs_permit(&mut self, writes: bool, permit: Option<PollPermit>) {
+    /// Records that a poll has used up its slice. `permit` is that of a task that yields. Returns whether it
+    /// is kept: then the task must be polled again, because others wait for the permit.
+    pub(super) fn needs_permit(&mut self, writes: bool, permit: Option<PollPermit>) -> bool {
         let permits = usize::from(writes);
         self.kept = permit.filter(|_| self.needs == Some(permits));
         self.needs = Some(permits);
+        self.kept.is_some()
     }
 }

@@ -87,7 +87,10 @@ impl<F: Future> Future for Sliced<F> {
         if slice_is_over() {
             let done = DONE.get();
             let permit = PERMIT.take().filter(|_| done.yields);
-            self.next.needs_permit(done.writes, permit);
+            if self.next.needs_permit(done.writes, permit) {
+                // The part that yields can be dropped in the same poll, and would wake nobody.
+                context.waker().wake_by_ref();
+            }
         } else {
             self.next.is_free();
         }
@@ -223,11 +226,13 @@ pub async fn pause() {
 
 #[cfg(test)]
 mod tests {
-    use std::future::poll_fn;
+    use std::future::{pending, poll_fn};
     use std::pin::pin;
     use std::sync::Arc;
 
+    use futures::StreamExt as _;
     use futures::future::join_all;
+    use futures::stream::FuturesUnordered;
 
     use super::*;
 
@@ -309,6 +314,53 @@ mod tests {
             "{:?}",
             slices.collect::<Vec<_>>()
         );
+        for task in tasks {
+            task.abort();
+        }
+    }
+
+    /// A task keeps no permit if the part that yielded is dropped and the task waits for something else.
+    #[tokio::test]
+    async fn permits_of_dropped_parts_are_given_up() {
+        let spin = async || {
+            turn().await;
+            let begun = Instant::now();
+            while begun.elapsed() < SLICE_TIME {
+                std::hint::spin_loop();
+            }
+        };
+        let processors = std::thread::available_parallelism().map_or(1, usize::from);
+        let tasks = (0..2 * processors).map(|_| {
+            tokio::spawn(Sliced::new(async move {
+                let works = async {
+                    loop {
+                        spin().await;
+                    }
+                };
+                let mut parts: FuturesUnordered<_> = [Box::pin(works)].into_iter().collect();
+                let mut polls = 0;
+                poll_fn(|context| {
+                    assert!(parts.poll_next_unpin(context).is_pending());
+                    polls += 1;
+                    if polls < 4 {
+                        Poll::Pending
+                    } else {
+                        Poll::Ready(())
+                    }
+                })
+                .await;
+                drop(parts);
+                pending::<()>().await;
+            }))
+        });
+        let tasks: Vec<_> = tasks.collect();
+        let other = tokio::spawn(Sliced::new(async move {
+            for _ in 0..20 {
+                spin().await;
+            }
+        }));
+        let ended = tokio::time::timeout(Duration::from_secs(20), other).await;
+        ended.expect("no permit is kept").expect("it ends");
         for task in tasks {
             task.abort();
         }

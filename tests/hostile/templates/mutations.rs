@@ -1,6 +1,6 @@
 //! Mutations at their maxima. Each can be sent several times.
 
-use serde_json::{Value, json};
+use serde_json::{Map, Value, json};
 
 use super::super::requests::repeated;
 use super::super::world::{SMALL, numbers};
@@ -214,8 +214,28 @@ fn bulk() -> Vec<Template> {
     ]
 }
 
+/// A schema with as many properties as a value in a variable allows, none of which fits.
+fn large_schema() -> Value {
+    let properties = (0..9_000).map(|number| {
+        let pattern = format!("[a-z]{{1,40}}{number}");
+        let of = json!({"type": "string", "maxLength": 10, "pattern": pattern});
+        (
+            format!("p{number}"),
+            if number < 90 {
+                of
+            } else {
+                json!({"type": "integer"})
+            },
+        )
+    });
+    let properties: Map<String, Value> = properties.collect();
+    json!({"type": "object", "properties": properties, "required": ["p0"], "additionalProperties": false})
+}
+
 fn definitions() -> Vec<Template> {
     let index = "name on unique where state error";
+    let type_change = "collection effect state examined complete \
+                       violations { key place keyword expected value }";
     vec![
         Template::new(
             "indexes",
@@ -225,6 +245,16 @@ fn definitions() -> Vec<Template> {
                  dropIndex(collection: \"large\", name: \"i\") }}"
             ),
             json!({"w": {"at": "$.n", "gte": 0}}),
+        ),
+        Template::new(
+            "types",
+            format!(
+                "mutation($s: JSON!) {{ \
+                 a: setCollectionType(collection: \"large\", schema: $s, dryRun: true) {{ {type_change} }} \
+                 b: setCollectionType(collection: \"small\", schema: $s) {{ {type_change} }} \
+                 dropCollectionType(collection: \"small\") }}"
+            ),
+            json!({"s": large_schema()}),
         ),
         Template::new(
             "dropped collections",

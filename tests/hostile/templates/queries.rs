@@ -306,7 +306,7 @@ fn nodes(known: &Known) -> Vec<Template> {
                 repeated(
                     40,
                     "s#: _service { sdl } c#: changesCursor \
-                     l#: collections { name count indexes { name on unique where state error } } "
+                     l#: collections { name count type { schema state checked violations { key } } indexes { name on unique where state error } } "
                 )
             ),
             json!({}),
