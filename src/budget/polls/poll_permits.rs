@@ -2,8 +2,9 @@
 //!
 //! The scheduler polls its tasks in turn. If hundreds of them always have work, as those of clients that
 //! read streams of changes, each small request waits for a slice of every one. So a task that has used up
-//! its slice needs a permit for its next poll, of which there is one for each processor. The scheduler
-//! has only so many of these tasks at a time, and polls a request that arrives after one slice of each.
+//! its slice and has more work needs a permit for its next poll, of which there is one for each processor.
+//! The scheduler has only so many of these tasks at a time, and polls a request that arrives after one
+//! slice of each.
 //!
 //! A task keeps its permit while it yields between two slices, and then gives it to the task that waits
 //! longest. It gives it up when it waits for something else, or blocks its thread. Tasks with a
@@ -32,6 +33,8 @@ pub(super) type PollPermit = SemaphorePermit<'static>;
 pub(super) struct NextPoll {
     /// The number of the permits, if it needs one.
     needs: Option<usize>,
+    /// Whether the last poll used up its slice.
+    was_long: bool,
     /// The permit of the last poll.
     kept: Option<PollPermit>,
     waiting: Option<BoxFuture<'static, Option<PollPermit>>>,
@@ -64,14 +67,24 @@ impl NextPoll {
     /// Records that a poll has ended and did not use up its slice.
     pub(super) fn is_free(&mut self) {
         self.needs = None;
+        self.was_long = false;
     }
 
-    /// Records that a poll has used up its slice. `permit` is that of a task that yields. Returns whether it
-    /// is kept: then the task must be polled again, because others wait for the permit.
-    pub(super) fn needs_permit(&mut self, writes: bool, permit: Option<PollPermit>) -> bool {
+    /// Records that a poll with `permit` has used up its slice, and whether it ended because of that. Returns
+    /// whether the permit is kept: then the task must be polled again, because others wait for it.
+    ///
+    /// A task needs a permit if it has more work, or if it used up two slices one after the other: a request
+    /// that follows one long poll of its connection is not such a task.
+    pub(super) fn is_long(
+        &mut self,
+        yields: bool,
+        writes: bool,
+        permit: Option<PollPermit>,
+    ) -> bool {
         let permits = usize::from(writes);
-        self.kept = permit.filter(|_| self.needs == Some(permits));
-        self.needs = Some(permits);
+        self.kept = permit.filter(|_| yields && self.needs == Some(permits));
+        self.needs = (yields || self.was_long).then_some(permits);
+        self.was_long = true;
         self.kept.is_some()
     }
 }

@@ -85,9 +85,8 @@ impl<F: Future> Future for Sliced<F> {
         let slice = Slice::begin(permit);
         let polled = self.task.as_mut().poll(context);
         if slice_is_over() {
-            let done = DONE.get();
-            let permit = PERMIT.take().filter(|_| done.yields);
-            if self.next.needs_permit(done.writes, permit) {
+            let PollDone { yields, writes } = DONE.get();
+            if self.next.is_long(yields, writes, PERMIT.take()) {
                 // The part that yields can be dropped in the same poll, and would wake nobody.
                 context.waker().wake_by_ref();
             }
