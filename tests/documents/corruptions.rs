@@ -305,7 +305,7 @@ pub(crate) fn damages() -> Vec<Damage> {
         at_its_key(
             "another format",
             packed(Family::Format),
-            element(&9),
+            element(&10),
             "FORMAT_VALUE",
         ),
         Damage {

@@ -2,6 +2,7 @@
 
 use phyllo::budget::{Budget, Steps};
 use phyllo::document::path::{Place, Segment};
+use phyllo::limits::INFERRED_PLACES_MAX;
 use phyllo::types::{CollectionType, Inference, is_compatible};
 use rand::rngs::StdRng;
 use rand::seq::{IndexedRandom, IteratorRandom};
@@ -320,11 +321,20 @@ fn alter(rng: &mut StdRng, schema: &mut Value) {
 #[test]
 fn documents_fit_the_schema_that_is_inferred_from_them() {
     let mut rng = StdRng::seed_from_u64(test_seed());
-    for _ in 0..rounds(300, 3_000) {
+    let rounds = rounds(300, 3_000);
+    let mut inferences = 0;
+    for _ in 0..rounds {
         let schema = schema(&mut rng);
+        let mut bytes = 0;
         let documents: Vec<Value> = (0..rng.random_range(1..40))
             .map(|_| value(&mut rng, &schema, &schema, 0))
+            .take_while(|document| {
+                // Each place takes at least a byte.
+                bytes += document.to_string().len();
+                bytes <= INFERRED_PLACES_MAX
+            })
             .collect();
+        inferences += usize::from(!documents.is_empty());
         let budget = Budget::of_background();
         let steps = Steps::of(&budget);
         let mut inference = Inference::new();
@@ -339,4 +349,5 @@ fn documents_fit_the_schema_that_is_inferred_from_them() {
             assert!(theirs.is_valid(document), "{text}\n{document}");
         }
     }
+    assert!(inferences > rounds / 2, "{inferences} of {rounds}");
 }

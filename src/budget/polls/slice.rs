@@ -13,7 +13,7 @@
 //! (`budget::polls::poll_permits`).
 
 use std::cell::Cell;
-use std::pin::Pin;
+use std::pin::{Pin, pin};
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
 use std::task::{Context, Poll, ready};
@@ -87,8 +87,10 @@ impl<F: Future> Future for Sliced<F> {
         if slice_is_over() {
             let PollDone { yields, writes } = DONE.get();
             if self.next.is_long(yields, writes, PERMIT.take()) {
-                // The part that yields can be dropped in the same poll, and would wake nobody.
-                context.waker().wake_by_ref();
+                // The part that yields can be dropped in the same poll, and would wake nobody. To yield wakes
+                // the task after the scheduler has looked for new requests.
+                let mut yields = pin!(tokio::task::yield_now());
+                let _pending = yields.as_mut().poll(context);
             }
         } else {
             self.next.is_free();
@@ -226,7 +228,6 @@ pub async fn pause() {
 #[cfg(test)]
 mod tests {
     use std::future::{pending, poll_fn};
-    use std::pin::pin;
     use std::sync::Arc;
 
     use futures::StreamExt as _;
