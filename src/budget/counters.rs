@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::polls::{count_steps, pause, turn, uncount_steps, writes};
+use super::polls::{count_steps, pause, turn, uncount_steps};
 use super::pool::{Pool, Share};
 use crate::error::{Error, Limit, Resource, Result};
 use crate::limits::{HELD_SMALL_BYTES, STEPS_AT_A_TIME};
@@ -136,9 +136,6 @@ impl Budget {
     /// # Errors
     /// As [`Budget::check`].
     pub async fn pace(&self, steps: u64) -> Result<()> {
-        if self.0.limits.writes {
-            writes();
-        }
         let mut left = steps;
         loop {
             turn().await;

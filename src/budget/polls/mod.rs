@@ -1,9 +1,8 @@
-//! The polls of tasks: how long one takes, and which task is polled next.
+//! The polls of tasks: how long one takes.
 
 mod poll_clock;
-mod poll_permits;
 mod slice;
 
 pub(crate) use slice::count_steps;
 pub use slice::{Sliced, long_polls, longest_poll, longest_poll_steps, pause, slice_is_over, turn};
-pub(in crate::budget) use slice::{uncount_steps, uncounted, writes};
+pub(in crate::budget) use slice::{uncount_steps, uncounted};

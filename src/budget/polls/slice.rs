@@ -8,19 +8,15 @@
 //!
 //! A slice is also over after [`STEPS_AT_A_TIME`] steps of work. So the most steps of one poll do not
 //! depend on the machine, and tests assert them ([`longest_poll_steps`]).
-//!
-//! A task that has used up its slice is polled again when it is its turn among such tasks
-//! (`budget::polls::poll_permits`).
 
 use std::cell::Cell;
-use std::pin::{Pin, pin};
+use std::pin::Pin;
 use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::task::{Context, Poll, ready};
+use std::task::{Context, Poll};
 use std::time::{Duration, Instant};
 
 use super::poll_clock::thread_time;
-use super::poll_permits::{NextPoll, PollPermit};
 use crate::limits::{LONG_POLL_TIME, SLICE_TIME, STEPS_AT_A_TIME};
 
 thread_local! {
@@ -30,10 +26,6 @@ thread_local! {
     static BLOCKED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     /// The steps of work that the current poll has done, without those on a blocked thread.
     static STEPS: Cell<u64> = const { Cell::new(0) };
-    /// The permit of the current poll.
-    static PERMIT: Cell<Option<PollPermit>> = const { Cell::new(None) };
-    /// What the current poll has done.
-    static DONE: Cell<PollDone> = const { Cell::new(PollDone::NOTHING) };
 }
 
 /// The longest poll of any task of the process, in nanoseconds.
@@ -45,35 +37,13 @@ static LONG_POLLS: AtomicU64 = AtomicU64::new(0);
 /// The most steps of work that one poll of any task of the process has done.
 static LONGEST_POLL_STEPS: AtomicU64 = AtomicU64::new(0);
 
-/// What a poll has done that matters for the next poll of its task.
-#[derive(Clone, Copy)]
-struct PollDone {
-    /// Whether it ends because its slice is over.
-    yields: bool,
-    /// Whether it was of a transaction that writes.
-    writes: bool,
-}
-
-impl PollDone {
-    const NOTHING: Self = Self {
-        yields: false,
-        writes: false,
-    };
-}
-
 /// A task whose polls have a slice of time each.
-pub struct Sliced<F> {
-    task: Pin<Box<F>>,
-    next: NextPoll,
-}
+pub struct Sliced<F>(Pin<Box<F>>);
 
 impl<F> Sliced<F> {
     /// Begins a slice at each poll of `task`. Wrap whole tasks only.
     pub fn new(task: F) -> Self {
-        Self {
-            task: Box::pin(task),
-            next: NextPoll::default(),
-        }
+        Self(Box::pin(task))
     }
 }
 
@@ -81,20 +51,8 @@ impl<F: Future> Future for Sliced<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        let permit = ready!(self.next.poll_permit(context));
-        let slice = Slice::begin(permit);
-        let polled = self.task.as_mut().poll(context);
-        if slice_is_over() {
-            let PollDone { yields, writes } = DONE.get();
-            if self.next.is_long(yields, writes, PERMIT.take()) {
-                // The part that yields can be dropped in the same poll, and would wake nobody. To yield wakes
-                // the task after the scheduler has looked for new requests.
-                let mut yields = pin!(tokio::task::yield_now());
-                let _pending = yields.as_mut().poll(context);
-            }
-        } else {
-            self.next.is_free();
-        }
+        let slice = Slice::begin();
+        let polled = self.0.as_mut().poll(context);
         drop(slice);
         polled
     }
@@ -104,26 +62,19 @@ impl<F: Future> Future for Sliced<F> {
 struct Slice {
     /// By the clock of the thread.
     begun: Duration,
-    around: (Option<Instant>, Duration, u64, PollDone),
-    /// The permit of the poll around.
-    permit_around: Option<PollPermit>,
+    around: (Option<Instant>, Duration, u64),
 }
 
 impl Slice {
-    fn begin(permit: Option<PollPermit>) -> Self {
+    fn begin() -> Self {
         let begun = thread_time();
         let end = Instant::now() + SLICE_TIME;
         let around = (
             SLICE_END.replace(Some(end)),
             BLOCKED.replace(Duration::ZERO),
             STEPS.replace(0),
-            DONE.replace(PollDone::NOTHING),
         );
-        Self {
-            begun,
-            around,
-            permit_around: PERMIT.replace(permit),
-        }
+        Self { begun, around }
     }
 }
 
@@ -132,8 +83,6 @@ impl Drop for Slice {
         SLICE_END.set(self.around.0);
         let blocked = BLOCKED.replace(self.around.1);
         let steps = STEPS.replace(self.around.2);
-        DONE.set(self.around.3);
-        PERMIT.set(self.permit_around.take());
         if steps > LONGEST_POLL_STEPS.load(Relaxed) {
             LONGEST_POLL_STEPS.fetch_max(steps, Relaxed);
         }
@@ -168,10 +117,8 @@ pub fn longest_poll_steps() -> u64 {
     LONGEST_POLL_STEPS.load(Relaxed)
 }
 
-/// Runs work on which others do not wait. Its time and its steps do not count in this poll, which gives up
-/// its permit.
+/// Runs work on which others do not wait. Its time and its steps do not count in this poll.
 pub(in crate::budget) fn uncounted<T>(work: impl FnOnce() -> T) -> T {
-    drop(PERMIT.take());
     let (begun, steps) = (thread_time(), STEPS.get());
     let done = work();
     BLOCKED.set(BLOCKED.get() + thread_time().saturating_sub(begun));
@@ -190,14 +137,6 @@ pub(in crate::budget) fn uncount_steps(steps: u64) {
     STEPS.set(STEPS.get().saturating_sub(steps));
 }
 
-/// Records that the current poll is of a transaction that writes.
-pub(in crate::budget) fn writes() {
-    DONE.set(PollDone {
-        writes: true,
-        ..DONE.get()
-    });
-}
-
 /// Whether the slice of the current task is over. False outside of [`Sliced`].
 pub fn slice_is_over() -> bool {
     SLICE_END
@@ -208,10 +147,6 @@ pub fn slice_is_over() -> bool {
 /// Waits for a slice that is not over. Call it before a portion of work.
 pub async fn turn() {
     while slice_is_over() {
-        DONE.set(PollDone {
-            yields: true,
-            ..DONE.get()
-        });
         tokio::task::yield_now().await;
     }
 }
@@ -227,12 +162,10 @@ pub async fn pause() {
 
 #[cfg(test)]
 mod tests {
-    use std::future::{pending, poll_fn};
-    use std::sync::Arc;
+    use std::future::poll_fn;
+    use std::pin::pin;
 
-    use futures::StreamExt as _;
     use futures::future::join_all;
-    use futures::stream::FuturesUnordered;
 
     use super::*;
 
@@ -268,101 +201,6 @@ mod tests {
         for siblings in [1, 10, 60] {
             assert_eq!(most_at_once(siblings, turn).await, 1, "{siblings}");
             assert_eq!(most_at_once(siblings, pause).await, 1, "{siblings}");
-        }
-    }
-
-    /// A task that has little to do waits for a slice of a few tasks that always have work, not of all of
-    /// them, and these have equal shares.
-    #[tokio::test]
-    async fn tasks_that_use_up_their_slices_take_turns() {
-        const TASKS: usize = 40;
-        let slices: Arc<[AtomicU64]> = (0..TASKS).map(|_| AtomicU64::new(0)).collect();
-        let tasks = (0..TASKS).map(|number| {
-            let slices = slices.clone();
-            tokio::spawn(Sliced::new(async move {
-                loop {
-                    turn().await;
-                    let begun = Instant::now();
-                    while begun.elapsed() < SLICE_TIME {
-                        std::hint::spin_loop();
-                    }
-                    slices[number].fetch_add(1, Relaxed);
-                }
-            }))
-        });
-        let tasks: Vec<_> = tasks.collect();
-        let sum = || {
-            slices
-                .iter()
-                .map(|slices| slices.load(Relaxed))
-                .sum::<u64>()
-        };
-        // Their first polls need no permits.
-        while sum() < TASKS as u64 {
-            tokio::task::yield_now().await;
-        }
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        while sum() < 5 * TASKS as u64 {
-            let before = sum();
-            tokio::task::yield_now().await;
-            let between = sum() - before;
-            assert!(between <= 2 * processors as u64, "{between} slices");
-        }
-        let slices = slices.iter().map(|slices| slices.load(Relaxed));
-        assert!(
-            slices.clone().min() >= Some(3),
-            "{:?}",
-            slices.collect::<Vec<_>>()
-        );
-        for task in tasks {
-            task.abort();
-        }
-    }
-
-    /// A task keeps no permit if the part that yielded is dropped and the task waits for something else.
-    #[tokio::test]
-    async fn permits_of_dropped_parts_are_given_up() {
-        let spin = async || {
-            turn().await;
-            let begun = Instant::now();
-            while begun.elapsed() < SLICE_TIME {
-                std::hint::spin_loop();
-            }
-        };
-        let processors = std::thread::available_parallelism().map_or(1, usize::from);
-        let tasks = (0..2 * processors).map(|_| {
-            tokio::spawn(Sliced::new(async move {
-                let works = async {
-                    loop {
-                        spin().await;
-                    }
-                };
-                let mut parts: FuturesUnordered<_> = [Box::pin(works)].into_iter().collect();
-                let mut polls = 0;
-                poll_fn(|context| {
-                    assert!(parts.poll_next_unpin(context).is_pending());
-                    polls += 1;
-                    if polls < 4 {
-                        Poll::Pending
-                    } else {
-                        Poll::Ready(())
-                    }
-                })
-                .await;
-                drop(parts);
-                pending::<()>().await;
-            }))
-        });
-        let tasks: Vec<_> = tasks.collect();
-        let other = tokio::spawn(Sliced::new(async move {
-            for _ in 0..20 {
-                spin().await;
-            }
-        }));
-        let ended = tokio::time::timeout(Duration::from_secs(20), other).await;
-        ended.expect("no permit is kept").expect("it ends");
-        for task in tasks {
-            task.abort();
         }
     }
 
