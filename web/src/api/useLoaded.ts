@@ -7,19 +7,28 @@ export interface Loaded<Data> {
   reload: () => void;
 }
 
+interface State<Data> {
+  /** That of the data. */
+  key?: string;
+  data?: Data;
+  error?: Error;
+  loading: boolean;
+}
+
 /**
  * What `load` returns, loaded again when `key` changes or on `reload`. The last data stays until the
- * next arrives; a request that is not needed any more is aborted.
+ * next arrives, beside the error if a reload fails; a request that is not needed any more is aborted.
  */
 export function useLoaded<Data>(key: string, load: (signal: AbortSignal) => Promise<Data>): Loaded<Data> {
-  const [state, setState] = useState<{ data?: Data; error?: Error; loading: boolean }>({ loading: true });
+  const [state, setState] = useState<State<Data>>({ loading: true });
   const [round, setRound] = useState(0);
   useEffect(() => {
     const abort = new AbortController();
     setState((old) => ({ ...old, loading: true }));
     load(abort.signal).then(
-      (data) => abort.signal.aborted || setState({ data, loading: false }),
-      (error: Error) => abort.signal.aborted || setState({ error, loading: false }),
+      (data) => abort.signal.aborted || setState({ key, data, loading: false }),
+      (error: Error) =>
+        abort.signal.aborted || setState((old) => ({ ...(old.key === key && old), error, loading: false })),
     );
     return () => abort.abort();
     // `key` names everything that `load` depends on.

@@ -22,7 +22,7 @@ export function AddForm({ place, edits, onDone }: { place: Place; edits: Edits; 
         submit="Add"
         busy={edits.busy}
         onCancel={onDone}
-        onSubmit={(text) => void edits.apply(edit(text), place.version).then(onDone)}
+        onSubmit={(text) => void edits.apply(edit(text), place.version).then((served) => served && onDone())}
       >
         <label className="name-field">
           {array ? 'Index' : 'Name'}{' '}

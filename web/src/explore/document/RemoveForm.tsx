@@ -27,7 +27,7 @@ export function RemoveForm({ at, place, inArray, edits, onDone }: Props) {
   useEffect(() => button.current?.focus(), [current]);
   const remove = () => {
     const edit = { kind: 'remove' as const, path: place.path, inArray, before: current?.text };
-    void edits.apply(edit, current?.place?.version ?? place.version).then(onDone);
+    void edits.apply(edit, current?.place?.version ?? place.version).then((served) => served && onDone());
   };
   return (
     <div role="gridcell" className="form" onKeyDown={(event) => event.key === 'Escape' && onDone()}>

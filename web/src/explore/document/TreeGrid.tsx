@@ -27,6 +27,8 @@ export function TreeGrid({ at, control, edits, editable }: Props) {
   // On phones the active row is higher: it changes when the button is released, so that no row moves away below.
   const pressed = useRef(false);
   const [form, setForm] = useState<{ id: string; form: Form }>();
+  const open = useRef(form);
+  open.current = form;
   const focused = Math.max(rows.findIndex((row) => idOf(row) === active), 0);
   const edited = rows.findIndex((row) => row.type === 'place' && row.place.id === form?.id);
   const virtual = useVirtualizer({
@@ -75,7 +77,9 @@ export function TreeGrid({ at, control, edits, editable }: Props) {
     else return;
     event.preventDefault();
   };
-  const closeForm = (index: number) => {
+  // An edit that ends late closes its own form only.
+  const closeForm = (index: number, id: string, closed: Form | undefined) => {
+    if (open.current?.id !== id || open.current.form !== closed) return;
     setForm(undefined);
     focusRow(index);
   };
@@ -119,7 +123,7 @@ export function TreeGrid({ at, control, edits, editable }: Props) {
                   editable={editable}
                   active={index === focused}
                   form={form?.id === row.place.id ? form.form : undefined}
-                  onForm={(next) => (next ? setForm({ id: row.place.id, form: next }) : closeForm(index))}
+                  onForm={(next) => (next ? setForm({ id: row.place.id, form: next }) : closeForm(index, row.place.id, form?.form))}
                 />
               )}
             </div>

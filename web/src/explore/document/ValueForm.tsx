@@ -40,7 +40,7 @@ export function ValueForm({ at, place, edits, onDone }: Props) {
           onCancel={onDone}
           onSubmit={(text) => {
             const edit = { kind: 'replace' as const, path: place.path, text, before: read.text };
-            void edits.apply(edit, read.version).then(onDone);
+            void edits.apply(edit, read.version).then((served) => served && onDone());
           }}
         />
       )}

@@ -9,7 +9,7 @@ export interface Edits {
   done: { said: string; undoable: boolean } | undefined;
   mismatch: Mismatch | undefined;
   error: Error | undefined;
-  /** Returns whether the edit was stored. */
+  /** Returns whether its form is not needed any more: the edit is stored and shown, or the mismatch shows it. */
   apply: (edit: Edit, version: string | null) => Promise<boolean>;
   undo: () => void;
   /** Forgets a mismatch or an error. */
@@ -32,12 +32,13 @@ export function useEdits(at: DocumentPlace, refresh: (paths: readonly Path[]) =>
       setBusy(true);
       setError(undefined);
       try {
-        setDone({ ...(await change()), said });
+        const applied = await change();
         await refresh([shownAt(edit)]);
+        setDone({ ...applied, said });
         return true;
       } catch (error) {
         setError(error as Error);
-        return false;
+        return error instanceof Mismatch;
       } finally {
         setBusy(false);
       }
