@@ -7,7 +7,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
 
-use super::polls::{count_steps, turn, uncounted};
+use super::slice::{count_steps, turn, uncounted};
 use super::{Budget, Steps};
 use crate::error::{Error, Result};
 use crate::limits::{

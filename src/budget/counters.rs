@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::polls::{count_steps, pause, turn, uncount_steps};
 use super::pool::{Pool, Share};
+use super::slice::{count_steps, pause, turn, uncount_steps};
 use crate::error::{Error, Limit, Resource, Result};
 use crate::limits::{HELD_SMALL_BYTES, STEPS_AT_A_TIME};
 

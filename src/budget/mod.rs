@@ -4,7 +4,7 @@
 //! clients send or store takes it. Asynchronous loops spend steps with [`Budget::pace`], which also
 //! yields to the scheduler. Synchronous loops use [`Steps`] inside [`Budget::compute`], which moves
 //! long work to a blocking thread. A task of the server has one slice of time for each poll
-//! (`budget::polls`). Loops that spend no steps ask for the slice in [`in_turns`]; synchronous work of a
+//! (`budget::slice`). Loops that spend no steps ask for the slice in [`in_turns`]; synchronous work of a
 //! known length runs in [`Budget::portion`].
 //!
 //! A used-up resource fails with [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted),
@@ -14,9 +14,10 @@
 mod compute;
 mod counters;
 mod kinds;
-mod polls;
+mod poll_clock;
 mod pool;
 mod reservation;
+mod slice;
 mod steps;
 mod turns;
 mod waiting;
@@ -26,10 +27,10 @@ mod written_text;
 pub(crate) use compute::reads_here;
 pub use compute::{block_thread, grow, offload_if_large, portion};
 pub use counters::Budget;
-pub(crate) use polls::count_steps;
-pub use polls::{Sliced, long_polls, longest_poll, longest_poll_steps, pause, slice_is_over, turn};
 pub use pool::{Pool, Share};
 pub use reservation::Reservation;
+pub(crate) use slice::count_steps;
+pub use slice::{Sliced, long_polls, longest_poll, longest_poll_steps, pause, slice_is_over, turn};
 pub use steps::Steps;
 pub use turns::{InTurns, in_turns};
 pub(crate) use waiting_client::WaitingClient;

@@ -3,7 +3,7 @@
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicBool, AtomicU64};
 
-use super::polls::count_steps;
+use super::slice::count_steps;
 use super::{Budget, Share};
 use crate::error::{Error, Result};
 use crate::limits::STEPS_PER_DRAW;

@@ -1,6 +1,6 @@
 //! Loops over what clients send or store.
 
-use super::polls::{count_steps, turn};
+use super::slice::{count_steps, turn};
 use crate::limits::{ITEMS_PER_TURN, STEPS_PER_ITEM};
 
 /// Items that are visited in the slices of a task.

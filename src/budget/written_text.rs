@@ -1,6 +1,6 @@
 //! Text of a response while it is written.
 
-use super::polls::count_steps;
+use super::slice::count_steps;
 use super::{Budget, Reservation, pause};
 use crate::error::Result;
 use crate::limits::{

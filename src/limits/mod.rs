@@ -118,6 +118,11 @@ pub const POLL_STEPS_MAX: u64 = 2 * STEPS_AT_A_TIME + PORTION_STEPS_MAX;
 /// The time after which the parts of a task wait for its next poll. Parts ask between portions of
 /// work, which take about as long, so a poll takes about twice this time.
 pub const SLICE_TIME: Duration = Duration::from_micros(500);
+/// The time in which all tasks that wait for their next slice have had it, besides the portions of work
+/// that they do after it. Their slices are as much shorter.
+pub const ROUND_TIME: Duration = Duration::from_millis(10);
+/// A slice is never shorter.
+pub const SLICE_TIME_MIN: Duration = Duration::from_micros(50);
 /// Polls of a task that take longer are counted (`phyllo_long_polls_total`). A build with debug
 /// assertions needs ten times as long for the same work.
 pub const LONG_POLL_TIME: Duration =

@@ -6,18 +6,23 @@
 //! Once it is over, every part that reaches [`turn`] or [`pause`] is pending until the next poll
 //! of the task. Parts ask before they work, so a poll takes one slice and one portion of work.
 //!
+//! The scheduler polls tasks in turn. So the more tasks wait for their next slice, the shorter slices are:
+//! a new request then waits about [`ROUND_TIME`] for them, not a whole slice for each.
+//!
 //! A slice is also over after [`STEPS_AT_A_TIME`] steps of work. So the most steps of one poll do not
 //! depend on the machine, and tests assert them ([`longest_poll_steps`]).
 
 use std::cell::Cell;
 use std::pin::Pin;
-use std::sync::atomic::AtomicU64;
+use std::sync::LazyLock;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
 use std::task::{Context, Poll};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use super::poll_clock::thread_time;
-use crate::limits::{LONG_POLL_TIME, SLICE_TIME, STEPS_AT_A_TIME};
+use crate::limits::{LONG_POLL_TIME, ROUND_TIME, SLICE_TIME, SLICE_TIME_MIN, STEPS_AT_A_TIME};
 
 thread_local! {
     /// When the slice of the task that this thread polls ends. `None` outside of [`Sliced`].
@@ -26,7 +31,12 @@ thread_local! {
     static BLOCKED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     /// The steps of work that the current poll has done, without those on a blocked thread.
     static STEPS: Cell<u64> = const { Cell::new(0) };
+    /// Whether a part of the current poll waits for the next one, because the slice is over.
+    static WAITS: Cell<bool> = const { Cell::new(false) };
 }
+
+/// The tasks of the process that wait for their next slice.
+static WAITING: AtomicU32 = AtomicU32::new(0);
 
 /// The longest poll of any task of the process, in nanoseconds.
 static LONGEST_POLL_NANOS: AtomicU64 = AtomicU64::new(0);
@@ -38,12 +48,19 @@ static LONG_POLLS: AtomicU64 = AtomicU64::new(0);
 static LONGEST_POLL_STEPS: AtomicU64 = AtomicU64::new(0);
 
 /// A task whose polls have a slice of time each.
-pub struct Sliced<F>(Pin<Box<F>>);
+pub struct Sliced<F> {
+    task: Pin<Box<F>>,
+    /// Set while the task waits for its next slice.
+    waiting: Option<Waiting>,
+}
 
 impl<F> Sliced<F> {
     /// Begins a slice at each poll of `task`. Wrap whole tasks only.
     pub fn new(task: F) -> Self {
-        Self(Box::pin(task))
+        Self {
+            task: Box::pin(task),
+            waiting: None,
+        }
     }
 }
 
@@ -51,28 +68,61 @@ impl<F: Future> Future for Sliced<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+        self.waiting = None;
         let slice = Slice::begin();
-        let polled = self.0.as_mut().poll(context);
+        let polled = self.task.as_mut().poll(context);
+        if polled.is_pending() && WAITS.get() {
+            self.waiting = Some(Waiting::begin());
+        }
         drop(slice);
         polled
     }
+}
+
+/// A task among those that wait for their next slice, until it is dropped.
+struct Waiting;
+
+impl Waiting {
+    fn begin() -> Self {
+        WAITING.fetch_add(1, Relaxed);
+        Self
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        WAITING.fetch_sub(1, Relaxed);
+    }
+}
+
+/// The time of a slice beside as many tasks that wait for theirs.
+fn slice_time(waiting: u32) -> Duration {
+    static PROCESSORS: LazyLock<u32> = LazyLock::new(|| {
+        let processors = thread::available_parallelism();
+        processors.map_or(1, |processors| u32::try_from(processors.get()).unwrap_or(1))
+    });
+    if waiting < 2 {
+        return SLICE_TIME;
+    }
+    (ROUND_TIME * *PROCESSORS / waiting).clamp(SLICE_TIME_MIN, SLICE_TIME)
 }
 
 /// One poll of a task. Restores the slice around it when it is dropped, also by a panic.
 struct Slice {
     /// By the clock of the thread.
     begun: Duration,
-    around: (Option<Instant>, Duration, u64),
+    around: (Option<Instant>, Duration, u64, bool),
 }
 
 impl Slice {
     fn begin() -> Self {
         let begun = thread_time();
-        let end = Instant::now() + SLICE_TIME;
+        let end = Instant::now() + slice_time(WAITING.load(Relaxed));
         let around = (
             SLICE_END.replace(Some(end)),
             BLOCKED.replace(Duration::ZERO),
             STEPS.replace(0),
+            WAITS.replace(false),
         );
         Self { begun, around }
     }
@@ -83,6 +133,7 @@ impl Drop for Slice {
         SLICE_END.set(self.around.0);
         let blocked = BLOCKED.replace(self.around.1);
         let steps = STEPS.replace(self.around.2);
+        WAITS.set(self.around.3);
         if steps > LONGEST_POLL_STEPS.load(Relaxed) {
             LONGEST_POLL_STEPS.fetch_max(steps, Relaxed);
         }
@@ -118,7 +169,7 @@ pub fn longest_poll_steps() -> u64 {
 }
 
 /// Runs work on which others do not wait. Its time and its steps do not count in this poll.
-pub(in crate::budget) fn uncounted<T>(work: impl FnOnce() -> T) -> T {
+pub(super) fn uncounted<T>(work: impl FnOnce() -> T) -> T {
     let (begun, steps) = (thread_time(), STEPS.get());
     let done = work();
     BLOCKED.set(BLOCKED.get() + thread_time().saturating_sub(begun));
@@ -133,7 +184,7 @@ pub(crate) fn count_steps(steps: u64) {
 }
 
 /// Takes back steps that were counted and not done.
-pub(in crate::budget) fn uncount_steps(steps: u64) {
+pub(super) fn uncount_steps(steps: u64) {
     STEPS.set(STEPS.get().saturating_sub(steps));
 }
 
@@ -147,6 +198,7 @@ pub fn slice_is_over() -> bool {
 /// Waits for a slice that is not over. Call it before a portion of work.
 pub async fn turn() {
     while slice_is_over() {
+        WAITS.set(true);
         tokio::task::yield_now().await;
     }
 }
@@ -201,6 +253,31 @@ mod tests {
         for siblings in [1, 10, 60] {
             assert_eq!(most_at_once(siblings, turn).await, 1, "{siblings}");
             assert_eq!(most_at_once(siblings, pause).await, 1, "{siblings}");
+        }
+    }
+
+    #[tokio::test]
+    async fn a_task_waits_from_the_end_of_its_slice_to_its_next_poll() {
+        let mut task = pin!(Sliced::new(async {
+            count_steps(STEPS_AT_A_TIME);
+            turn().await;
+            std::future::pending::<()>().await;
+        }));
+        for waits in [true, false] {
+            let polled = poll_fn(|context| Poll::Ready(task.as_mut().poll(context))).await;
+            assert!(polled.is_pending());
+            assert_eq!(task.waiting.is_some(), waits);
+        }
+    }
+
+    #[test]
+    fn slices_are_shorter_beside_many_tasks() {
+        assert_eq!(slice_time(0), SLICE_TIME);
+        assert_eq!(slice_time(u32::MAX), SLICE_TIME_MIN);
+        let processors = thread::available_parallelism().expect("known").get();
+        let processors = u32::try_from(processors).expect("not as many");
+        for tasks in [40, 100] {
+            assert_eq!(slice_time(tasks * processors), ROUND_TIME / tasks);
         }
     }
 
