@@ -45,7 +45,7 @@ impl Editor<'_> {
                 (&location.key, &end),
                 leaves.iter(),
             );
-            writes.overwrite(&location.first);
+            writes.overwrite(&location.first, self.budget).await?;
             self.changed |= writes.finish(self.budget).await?;
             return Ok(());
         }
@@ -67,8 +67,7 @@ impl Editor<'_> {
         let mut writes = writes_of(self.transaction, base, (begin, end), new);
         let mut batches = Batches::new(self.transaction, begin, end);
         while let Some(batch) = batches.next().await? {
-            self.budget.pace(batch.len() as u64).await?;
-            writes.overwrite(&batch);
+            writes.overwrite(&batch, self.budget).await?;
         }
         self.changed |= writes.finish(self.budget).await?;
         Ok(())
@@ -87,6 +86,8 @@ struct Writes<'w, 'n, N: Iterator<Item = (&'n [u8], &'n [u8])>> {
     /// The first and the last of consecutive keys to remove.
     stale: Option<(Vec<u8>, Vec<u8>)>,
     any: bool,
+    /// The number of stored and new leaves so far.
+    merged: usize,
 }
 
 fn writes_of<'w, 'n, N: Iterator<Item = (&'n [u8], &'n [u8])>>(
@@ -103,23 +104,37 @@ fn writes_of<'w, 'n, N: Iterator<Item = (&'n [u8], &'n [u8])>>(
         bounds,
         stale: None,
         any: false,
+        merged: 0,
     }
 }
 
 impl<'n, N: Iterator<Item = (&'n [u8], &'n [u8])>> Writes<'_, 'n, N> {
     /// Merges the next stored pairs.
-    fn overwrite(&mut self, stored: &Pairs) {
+    async fn overwrite(&mut self, stored: &Pairs, budget: &Budget) -> Result<()> {
         for (key, value) in stored.iter() {
             let stored = &key[self.base..];
             while let Some((key, value)) = self.new.next_if(|(key, _)| *key < stored) {
                 self.set(key, value);
+                self.pace(budget).await?;
             }
             match self.new.next_if(|(key, _)| *key == stored) {
                 Some((_, same)) if same == value => self.keep(),
                 Some((key, value)) => self.set(key, value),
                 None => self.stale(key),
             }
+            self.pace(budget).await?;
         }
+        Ok(())
+    }
+
+    /// Pays for a leaf that was merged.
+    #[inline]
+    async fn pace(&mut self, budget: &Budget) -> Result<()> {
+        self.merged += 1;
+        if self.merged.is_multiple_of(LEAVES_PER_PACE) {
+            budget.pace(LEAVES_PER_PACE as u64).await?;
+        }
+        Ok(())
     }
 
     fn set(&mut self, relative: &[u8], value: &[u8]) {
@@ -162,13 +177,9 @@ impl<'n, N: Iterator<Item = (&'n [u8], &'n [u8])>> Writes<'_, 'n, N> {
 
     /// Writes the remaining leaves. Returns whether anything was written.
     async fn finish(mut self, budget: &Budget) -> Result<bool> {
-        let mut at = 0;
         while let Some((key, value)) = self.new.next() {
             self.set(key, value);
-            at += 1;
-            if at % LEAVES_PER_PACE == 0 {
-                budget.pace(LEAVES_PER_PACE as u64).await?;
-            }
+            self.pace(budget).await?;
         }
         self.keep();
         if self.any {
