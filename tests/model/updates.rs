@@ -119,6 +119,12 @@ impl Update {
         Ok(update)
     }
 
+    /// Whether it appends to the arrays from which the update before it removes.
+    fn appends_behind(&self, before: &Self) -> bool {
+        let operators = (before.operator, self.operator);
+        operators == ("remove", "append") && before.path_text() == self.path_text()
+    }
+
     /// The operand as one value.
     fn value(&self) -> Value {
         match &self.operand {
@@ -162,10 +168,16 @@ fn apply(document: &mut Value, updates: &[Update]) -> Result<Updated, Failed> {
         changed: false,
         places: Vec::new(),
     };
-    for update in updates {
-        let before = document.clone();
+    let mut before = document.clone();
+    for (number, update) in updates.iter().enumerate() {
         updated.places.push(apply_one(document, update)?);
+        // Elements that are removed from the end of an array and appended again do not change it.
+        let next = updates.get(number + 1);
+        if next.is_some_and(|next| next.appends_behind(update)) {
+            continue;
+        }
         updated.changed |= *document != before;
+        before.clone_from(document);
     }
     Ok(updated)
 }
