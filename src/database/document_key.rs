@@ -78,6 +78,12 @@ pub(crate) fn prefix_end(key: &[u8]) -> Vec<u8> {
     [key, &[0xFF]].concat()
 }
 
+/// Whether the range of a place, from its key to its key followed by `0xFF`, contains
+/// `key`.
+pub(crate) fn covers(place: &[u8], key: &[u8]) -> bool {
+    key.starts_with(place) && key.get(place.len()) != Some(&0xFF)
+}
+
 /// The range of the packed strings that begin with a text. `packed` is the packed text.
 pub(crate) fn strings_from(packed: &[u8]) -> (Vec<u8>, Vec<u8>) {
     // Without the terminating NUL, the packed text is a prefix of all packed strings that begin

@@ -4,9 +4,8 @@
 use std::sync::Arc;
 
 use super::cursor::Cursor;
-use crate::database::document_key::prefix_end;
+use crate::database::document_key::{covers, prefix_end};
 use crate::database::open::Database;
-use crate::database::read::range_plan::covers;
 use crate::database::read::value_ref::malformed;
 use crate::document::id::DocumentId;
 use crate::error::{ErrorKind, Result};

@@ -11,8 +11,8 @@ use super::entries::CheckedIndexes;
 use super::finding::{CheckReport, Finding, FindingKind, Summary};
 use super::snapshots::{CheckSnapshot, CheckSnapshots};
 use crate::database::catalog::cursor::Cursor;
+use crate::database::document_key::covers;
 use crate::database::format::is_known;
-use crate::database::read::range_plan::covers;
 use crate::error::Result;
 use crate::key::{
     Family, FamilyRange, Ranges, SystemKey, Verify, Version, collection_of, split_document,

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::database::document_key::prefix_end;
+use crate::database::document_key::{covers, prefix_end};
 use crate::database::open::Database;
 use crate::document::id::DocumentId;
 use crate::error::{ErrorKind, Result};
@@ -94,7 +94,7 @@ impl DocumentHead {
         if self.alone {
             return key == self.key;
         }
-        crate::database::read::range_plan::covers(&self.key, key)
+        covers(&self.key, key)
     }
 
     /// The id, if it is a versionstamp.

@@ -1,10 +1,9 @@
 //! The number of members of an object.
 
-use super::range_plan::covers;
 use super::value::{PairRange, Value};
 use super::value_ref::malformed;
 use crate::budget::Budget;
-use crate::database::document_key::{DocumentKey, prefix_end};
+use crate::database::document_key::{DocumentKey, covers, prefix_end};
 use crate::document::path::Place;
 use crate::error::Result;
 use crate::key::{KeyStep, Malformed, step};

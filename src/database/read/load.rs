@@ -9,13 +9,13 @@ use futures::future::{join, join_all};
 
 use super::fetch::Fetched;
 use super::path_candidates::{PathCandidate, PathCandidates};
-use super::range_plan::{Extent, RangeSource, ReadPlan, covers};
+use super::range_plan::{Extent, RangeSource, ReadPlan};
 use super::remainder::{Remainder, disjoint, ranges_between};
 use super::request::{Answer, BorrowedRequest, ReadRequest};
 use super::value::{PairRange, Value};
 use super::value_ref::ValueRef;
 use crate::budget::{Reservation, in_turns};
-use crate::database::document_key::DocumentKey;
+use crate::database::document_key::{DocumentKey, covers};
 use crate::document::path::Place;
 use crate::error::{Error, Result};
 use crate::key::{Family, Version};
@@ -421,6 +421,7 @@ async fn versions<'w>(
     join_all(versions).await.into_iter().collect()
 }
 
+/// The version of a document. `None` if it has none.
 pub(crate) async fn version(read: &dyn Read, document: &DocumentKey) -> Result<Option<Version>> {
     let key = Family::Version(&document.collection, &document.id).key()?;
     let value = read.get(&key).await?;

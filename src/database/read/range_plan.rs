@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::database::document_key::{below, prefix_end};
+use crate::database::document_key::{below, covers, prefix_end};
 use crate::document::jsonpath::ElementRange;
 use crate::document::path::Segment;
 use crate::store::Pairs;
@@ -111,12 +111,6 @@ pub(crate) fn narrowed(
             pairs.between(range, &begin, &end)
         }
     }
-}
-
-/// Whether the range of a place, from its key to its key followed by `0xFF`, contains
-/// `key`.
-pub(crate) fn covers(place: &[u8], key: &[u8]) -> bool {
-    key.starts_with(place) && key.get(place.len()) != Some(&0xFF)
 }
 
 #[cfg(test)]

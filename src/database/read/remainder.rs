@@ -11,10 +11,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::range_plan::covers;
 use super::value_ref::{check_bytes, malformed};
 use crate::budget::WrittenText;
-use crate::database::document_key::prefix_end;
+use crate::database::document_key::{covers, prefix_end};
 use crate::document::leaf::Kind;
 use crate::document::path::SegmentRef;
 use crate::error::Result;

@@ -4,11 +4,11 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::projection::PickedPart;
-use super::range_plan::{Extent, covers, narrowed};
+use super::range_plan::{Extent, narrowed};
 use super::remainder::{Remainder, disjoint, ranges_between};
 use super::value_ref::{ValueRef, length_of_array, malformed};
 use crate::budget::{Steps, WrittenText};
-use crate::database::document_key::{DocumentKey, prefix_end};
+use crate::database::document_key::{DocumentKey, covers, prefix_end};
 use crate::document::assemble::Misshapen;
 use crate::document::leaf::{Kind, Leaf};
 use crate::document::path::{Path, Place, Segment, SegmentRef, Token};

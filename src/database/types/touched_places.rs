@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Bound::{Excluded, Included};
 
-use crate::database::document_key::{below, prefix_end};
+use crate::database::document_key::{below, covers, prefix_end};
 use crate::document::path::Segment;
 use crate::key::{KeyStep, Leaves, step};
 use crate::limits::{VALIDATED_EDIT_BYTES_MAX, VALIDATED_VALUE_BYTES_MAX};
@@ -84,7 +84,7 @@ impl TouchedPlaces {
         let mut found: Vec<(&[u8], Option<&Leaves>)> = Vec::new();
         for (key, leaves) in &self.values {
             match found.last_mut() {
-                Some((above, kept)) if is_inside(key, above) => *kept = None,
+                Some((above, kept)) if covers(above, key) => *kept = None,
                 _ => found.push((key, leaves.as_ref())),
             }
         }
@@ -161,7 +161,7 @@ impl<'t> TouchedValues<'t> {
     pub(crate) fn have(&self, key: &[u8]) -> bool {
         let behind = self.0.partition_point(|(value, _)| *value <= key);
         let before = behind.checked_sub(1).map(|last| self.0[last].0);
-        before.is_some_and(|value| is_inside(key, value))
+        before.is_some_and(|value| covers(value, key))
     }
 }
 
@@ -181,11 +181,6 @@ fn moved_key(array: &[u8], key: &[u8], to: impl Fn(u64) -> Renumbered) -> Option
     };
     let Renumbered { index, is_gone } = to(index);
     (!is_gone).then(|| [&below(array, &Segment::Index(index)), &relative[bytes..]].concat())
-}
-
-/// Whether a key is that of a value, or inside the value.
-fn is_inside(key: &[u8], above: &[u8]) -> bool {
-    key.starts_with(above) && key < &prefix_end(above)[..]
 }
 
 /// Removes the entries from `begin` to before `end`.

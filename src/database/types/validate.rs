@@ -1,7 +1,7 @@
 //! The validation of values against a type, as streams of pairs.
 
 use crate::budget::{Budget, Steps};
-use crate::database::document_key::{DocumentKey, below, is_pending, prefix_end};
+use crate::database::document_key::{DocumentKey, below, covers, is_pending, prefix_end};
 use crate::document::leaf::abridged;
 use crate::document::path::{Place, Segment};
 use crate::error::{Error, Result, TypeViolation};
@@ -38,7 +38,7 @@ pub(crate) fn found(validator: Validator<'_>) -> Result<Vec<TypeViolation>, NotV
 }
 
 /// The error of a write whose value could not be validated.
-pub(crate) fn not_validated(error: NotValidated) -> Error {
+fn not_validated(error: NotValidated) -> Error {
     match error {
         NotValidated::Malformed(error) => damaged(error),
         NotValidated::Failed(error) => error,
@@ -56,6 +56,23 @@ fn in_error(violation: &Violation) -> TypeViolation {
         expected: violation.expected.clone(),
         value: violation.value(),
     }
+}
+
+/// Validates the value at a place, whose leaves are known.
+///
+/// # Errors
+/// `INTERNAL`: the leaves are malformed. As [`Budget::pace`].
+pub(crate) async fn of_leaves(
+    of: &CollectionType,
+    place: &Place,
+    budget: &Budget,
+    leaves: &Leaves,
+) -> Result<Vec<TypeViolation>> {
+    let steps = Steps::of(budget);
+    let mut validator = of.validator(&place.0, &steps);
+    let pushed = push_all(&mut validator, budget, leaves.iter()).await;
+    pushed.map_err(not_validated)?;
+    found(validator).map_err(not_validated)
 }
 
 /// A document that is being changed, and the type of its collection.
@@ -107,13 +124,11 @@ impl<'d> TypedDocument<'d> {
         if self.of.accepts_everything_at(&place.0) {
             return Ok(Vec::new());
         }
+        if let Some(leaves) = leaves {
+            return of_leaves(self.of, &place, self.budget, leaves).await;
+        }
         let steps = Steps::of(self.budget);
         let mut validator = self.of.validator(&place.0, &steps);
-        if let Some(leaves) = leaves {
-            let pushed = push_all(&mut validator, self.budget, leaves.iter()).await;
-            pushed.map_err(not_validated)?;
-            return found(validator).map_err(not_validated);
-        }
         let free = self.transaction.without_conflict();
         let mut batches = Batches::new(free, key, prefix_end(key));
         while let Some(pairs) = batches.next().await? {
@@ -159,7 +174,7 @@ impl<'d> TypedDocument<'d> {
         while let Some(pairs) = batches.next().await? {
             self.budget.pace(pairs.len() as u64).await?;
             for (key, value) in pairs.iter() {
-                if !matches!(&open, Some((element, _)) if is_at_or_below(key, element)) {
+                if !matches!(&open, Some((element, _)) if covers(element, key)) {
                     if let Some((_, validator)) = open.take() {
                         violations.extend(found(validator).map_err(not_validated)?);
                         if violations.len() >= violations_max {
@@ -248,10 +263,6 @@ impl<'d> TypedDocument<'d> {
         }
         Ok(place)
     }
-}
-
-fn is_at_or_below(key: &[u8], above: &[u8]) -> bool {
-    key.starts_with(above) && key < &prefix_end(above)[..]
 }
 
 /// # Errors
