@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use tokio::time::Instant;
 
+use super::transact::transact;
 use crate::database;
 use crate::database::{Adopted, Check, Database, change_log_of_backup};
 use crate::error::Result;
-use crate::limits::IMPORT_BATCH_TIME_MAX;
-use crate::store::{Backup, Decision, Transaction, TransactionResult};
+use crate::store::{Backup, Decision, Transaction};
 
 /// Adopts documents that another program stored, in one transaction: the batch from `begin` on.
 ///
@@ -21,7 +20,6 @@ pub async fn adopt(
     begin: Option<Vec<u8>>,
 ) -> Result<Adopted> {
     database::check_collection(collection)?;
-    let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;
     let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
         let (collection, begin) = (collection.to_owned(), begin.clone());
         Box::pin(async move {
@@ -33,11 +31,7 @@ pub async fn adopt(
             })
         })
     };
-    match database.transact(deadline, body).await? {
-        TransactionResult::Committed(adopted, _) | TransactionResult::Aborted(adopted) => {
-            Ok(adopted)
-        }
-    }
+    transact(database, body).await
 }
 
 /// Backs up everything that is stored now. Of the change log, the backup has the retention.

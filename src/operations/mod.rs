@@ -7,6 +7,7 @@ mod put;
 mod read;
 mod remove;
 mod sweep;
+mod transact;
 mod types;
 
 pub use follow::{ChangeLines, ChangeRequest, ValueLines};

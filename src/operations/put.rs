@@ -4,8 +4,8 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use tokio::time::Instant;
 
+use super::transact::transact;
 use crate::budget::Budget;
 use crate::database::{
     Database, DocumentKey, Existing, Put, UniqueViolation, put, unique_violation,
@@ -13,8 +13,7 @@ use crate::database::{
 use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Leaves;
-use crate::limits::IMPORT_BATCH_TIME_MAX;
-use crate::store::{Decision, Transaction, TransactionResult};
+use crate::store::{Decision, Transaction};
 
 /// A document to store.
 #[derive(Clone, Debug)]
@@ -162,7 +161,6 @@ impl PutBatch<'_> {
         range: Range<usize>,
         unique: UniqueCheck,
     ) -> Result<Result<Vec<Put>, PutFailure>> {
-        let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;
         let existing = self.existing;
         let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
             let (collection, documents) = (self.collection.to_owned(), self.documents.clone());
@@ -186,14 +184,11 @@ impl PutBatch<'_> {
                 })
             })
         };
-        match self.database.transact(deadline, body).await {
-            Ok(TransactionResult::Committed(puts, _) | TransactionResult::Aborted(puts)) => {
-                Ok(puts)
-            }
+        match transact(self.database, body).await {
             Err(error) if error.kind() == ErrorKind::TooLarge => {
                 Ok(Err(PutFailure { at: None, error }))
             }
-            Err(error) => Err(error),
+            puts => puts,
         }
     }
 }

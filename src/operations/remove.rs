@@ -3,13 +3,12 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use tokio::time::Instant;
 
+use super::transact::transact;
 use crate::database;
 use crate::database::Database;
 use crate::error::Result;
-use crate::limits::IMPORT_BATCH_TIME_MAX;
-use crate::store::{Decision, Transaction, TransactionResult};
+use crate::store::{Decision, Transaction};
 
 /// Drops a collection and returns how many documents the catalog counted in it.
 ///
@@ -23,10 +22,5 @@ pub async fn drop_collection(database: &Database, collection: &str) -> Result<i6
             dropped.map(Decision::Commit)
         })
     };
-    let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;
-    match database.transact(deadline, body).await? {
-        TransactionResult::Committed(documents, _) | TransactionResult::Aborted(documents) => {
-            Ok(documents)
-        }
-    }
+    transact(database, body).await
 }

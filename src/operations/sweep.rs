@@ -4,8 +4,8 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use futures::future::BoxFuture;
-use tokio::time::Instant;
 
+use super::transact::transact;
 use crate::budget::{Budget, Steps};
 use crate::database::{Bulk, Database, Swept, Update, UpdateOperation, UpdateOperator, sweep};
 use crate::document::filter::Filter;
@@ -13,8 +13,7 @@ use crate::document::id::DocumentId;
 use crate::document::jsonpath::Query;
 use crate::error::{Error, Result};
 use crate::graphql::read_filter;
-use crate::limits::IMPORT_BATCH_TIME_MAX;
-use crate::store::{Decision, Transaction, TransactionResult};
+use crate::store::{Decision, Transaction};
 
 /// The documents to change, and the change.
 #[derive(Clone, Debug)]
@@ -131,8 +130,5 @@ pub async fn sweep_portion(
             })
         })
     };
-    let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;
-    match database.transact(deadline, body).await? {
-        TransactionResult::Committed(swept, _) | TransactionResult::Aborted(swept) => Ok(swept),
-    }
+    transact(database, body).await
 }

@@ -3,16 +3,15 @@
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
-use tokio::time::Instant;
 
+use super::transact::transact;
 use crate::budget::{Budget, Steps};
 use crate::database;
 use crate::database::{Database, DefinedType, StoredType};
 use crate::document::flatten::json_text;
 use crate::error::{Error, Result};
 use crate::key::Leaves;
-use crate::limits::IMPORT_BATCH_TIME_MAX;
-use crate::store::{Decision, Transaction, TransactionResult};
+use crate::store::{Decision, Transaction};
 use crate::types::{CollectionType, Inference, NotValidated};
 
 /// Gives a collection a type, or only says what it would mean for the stored documents.
@@ -79,16 +78,6 @@ pub fn drop_type<'a>(database: &'a Database, collection: &str) -> BoxFuture<'a, 
         };
         transact(database, body).await
     })
-}
-
-async fn transact<T: Send + 'static>(
-    database: &Database,
-    body: impl FnMut(Arc<dyn Transaction>) -> BoxFuture<'static, Result<Decision<T>>> + Send,
-) -> Result<T> {
-    let deadline = Instant::now() + IMPORT_BATCH_TIME_MAX;
-    match database.transact(deadline, body).await? {
-        TransactionResult::Committed(result, _) | TransactionResult::Aborted(result) => Ok(result),
-    }
 }
 
 /// The type of a collection, if it has one, or the types of all collections, in the order of their

@@ -25,10 +25,11 @@ pub fn is_compatible(
     new: &CollectionType,
     steps: &Steps<'_>,
 ) -> Result<bool> {
+    let open = Constraints::open();
     let mut comparison = Comparison {
         old,
         new,
-        open: Constraints::open(),
+        open: &open,
         seen: HashSet::new(),
         pending: Vec::new(),
         compared: 0,
@@ -50,7 +51,8 @@ type ShapePair = (Option<ShapeId>, Option<ShapeId>);
 struct Comparison<'t> {
     old: &'t CollectionType,
     new: &'t CollectionType,
-    open: Constraints,
+    /// Those of a place that a type leaves open.
+    open: &'t Constraints,
     /// The pairs that have been compared, or will be. A recursive pair is assumed to fit: it fits unless
     /// something else in it does not.
     seen: HashSet<ShapePair>,
@@ -82,8 +84,7 @@ impl Comparison<'_> {
         if !keeps_reference(references.0, references.1) {
             return Ok(false);
         }
-        let open = self.open.clone();
-        let constraints = old.map_or(&open, |it| &*it.constraints);
+        let constraints = old.map_or(self.open, |it| &*it.constraints);
         self.constraints_fit(constraints, &new.constraints)
     }
 

@@ -98,7 +98,7 @@ const ROOMS: [(&str, &[&str]); 7] = [
     (
         "operations",
         &[
-            "put", "read", "follow", "remove", "sweep", "types", "maintain",
+            "transact", "put", "read", "follow", "remove", "sweep", "types", "maintain",
         ],
     ),
     (

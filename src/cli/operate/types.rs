@@ -90,7 +90,7 @@ async fn show(access: &DatabaseAccess, collection: &str) -> Done {
 async fn list(access: &DatabaseAccess) -> Done {
     let mut output = Output::stdout();
     for stored in access.types(None).await? {
-        let state = state_name(stored.state);
+        let state = stored.state.name();
         let collection = on_one_line(&stored.collection);
         let line = format!("{collection}\t{state}\t{}\n", stored.misfits.len());
         output.write(line.as_bytes())?;
@@ -234,12 +234,4 @@ fn fail_if_any(misfits: &[Misfit]) -> Done {
         say(format_args!("{at_least}{count} places do not fit the type"));
     }
     Err(Ended::Told)
-}
-
-fn state_name(state: TypeState) -> &'static str {
-    match state {
-        TypeState::Checking => "CHECKING",
-        TypeState::Enforced => "ENFORCED",
-        TypeState::Failed => "FAILED",
-    }
 }

@@ -10,13 +10,12 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep};
 
-use super::typed_documents::{
-    PortionBounds, PortionRead, ValidatedPortion, validate_portion, version,
-};
+use super::typed_documents::{PortionBounds, PortionRead, ValidatedPortion, validate_portion};
 use crate::budget::Budget;
 use crate::database::edit::depend_on_version;
 use crate::database::open::Database;
 use crate::database::open::lease::{LeaseHolder, seconds_from_now};
+use crate::database::read::load::version;
 use crate::database::types::define::write_types_version;
 use crate::database::types::head::{TypeCheckProgress, TypeHead, TypeState};
 use crate::database::types::misfits::{misfits, write_misfits};
@@ -240,9 +239,10 @@ impl TypeChecker {
             })
         };
         let deadline = Instant::now() + INDEX_LEASE_TIME;
-        match self.database.transact(deadline, body).await? {
-            TransactionResult::Committed(state, _) | TransactionResult::Aborted(state) => Ok(state),
-        }
+        self.database
+            .transact(deadline, body)
+            .await
+            .map(TransactionResult::into_result)
     }
 }
 

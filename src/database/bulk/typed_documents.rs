@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::budget::{Budget, Steps};
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::database::open::Database;
+use crate::database::read::load::version;
 use crate::database::types::misfits::Misfit;
 use crate::database::types::validate::{found, push_all};
 use crate::document::path::Place;
@@ -263,11 +264,4 @@ fn changed_meanwhile(DocumentKey { collection, id }: &DocumentKey) -> Error {
         ErrorKind::Conflict,
         format!("the document {id} of the collection {collection:?} was changed while it was read"),
     )
-}
-
-/// The version of a document. None if it has none.
-pub(crate) async fn version(read: &dyn Read, document: &DocumentKey) -> Result<Option<Version>> {
-    let key = Family::Version(&document.collection, &document.id).key()?;
-    let value = read.get(&key).await?;
-    Ok(value.and_then(|value| Version::of_document(&document.id, &value)))
 }

@@ -251,9 +251,10 @@ impl Builder {
             })
         };
         let deadline = Instant::now() + INDEX_LEASE_TIME;
-        match self.database.transact(deadline, body).await? {
-            TransactionResult::Committed(batch, _) | TransactionResult::Aborted(batch) => Ok(batch),
-        }
+        self.database
+            .transact(deadline, body)
+            .await
+            .map(TransactionResult::into_result)
     }
 
     /// Marks the index as failed, stores the reason and clears its entries.

@@ -110,11 +110,9 @@ impl Database {
                 Ok(Decision::Commit(is_new))
             })
         };
-        match self.transact(deadline, write).await? {
-            TransactionResult::Committed(is_new, _) | TransactionResult::Aborted(is_new) => {
-                Ok(is_new)
-            }
-        }
+        self.transact(deadline, write)
+            .await
+            .map(TransactionResult::into_result)
     }
 
     /// Whether [`Database::open_or_create`] has created the database.

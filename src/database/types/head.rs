@@ -23,6 +23,17 @@ pub enum TypeState {
     Failed = 2,
 }
 
+impl TypeState {
+    /// Its name in GraphQL and in commands.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Checking => "CHECKING",
+            Self::Enforced => "ENFORCED",
+            Self::Failed => "FAILED",
+        }
+    }
+}
+
 /// The value of [`Family::Type`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct TypeHead {

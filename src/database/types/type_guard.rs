@@ -3,9 +3,10 @@
 use super::head::TypeHead;
 use super::touched_places::{TouchedPlaces, TouchedValues};
 use super::type_cache::TypeCache;
-use super::validate::{TypedDocument, check, found, not_validated, push_all};
-use crate::budget::{Budget, Steps};
+use super::validate::{TypedDocument, check, of_leaves};
+use crate::budget::Budget;
 use crate::database::document_key::DocumentKey;
+use crate::document::path::Place;
 use crate::error::{Result, TypeViolation};
 use crate::key::Leaves;
 use crate::limits::TYPE_VIOLATIONS_MAX;
@@ -170,9 +171,6 @@ pub(crate) async fn validate_new(
     let cache = TypeCache::of(transaction);
     let collection = &document.collection;
     let of = cache.find(transaction, collection, head).await?;
-    let steps = Steps::of(budget);
-    let mut validator = of.validator(&[], &steps);
-    let pushed = push_all(&mut validator, budget, leaves.iter()).await;
-    pushed.map_err(not_validated)?;
-    check(document, found(validator).map_err(not_validated)?)
+    let violations = of_leaves(&of, &Place::default(), budget, leaves).await?;
+    check(document, violations)
 }

@@ -31,6 +31,15 @@ pub enum TransactionResult<T> {
     Aborted(T),
 }
 
+impl<T> TransactionResult<T> {
+    /// The result of the body, whether it committed or not.
+    pub fn into_result(self) -> T {
+        match self {
+            Self::Committed(result, _) | Self::Aborted(result) => result,
+        }
+    }
+}
+
 /// Runs `body` in a transaction and commits it. After a conflict it tries again, with the engine's
 /// pause or an exponential backoff, up to [`TRANSACTION_TRIES_MAX`] times and until `deadline`.
 /// `body` must have no effect outside its transaction.

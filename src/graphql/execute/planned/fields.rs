@@ -1,7 +1,7 @@
 //! Writes the fields that are known when a lookup has found something.
 
 use crate::database::query::{Aggregation, ValueSummary};
-use crate::database::{Misfit, State, StoredType, TypeState};
+use crate::database::{Misfit, State, StoredType};
 use crate::document::json::{write_list, write_string};
 use crate::document::leaf::{Kind, Leaf};
 use crate::document::path::{Place, Segment};
@@ -157,20 +157,11 @@ fn of_type(out: &mut Vec<u8>, stored: &StoredType, field: ElementField) -> Optio
         ElementField::TypeSchema => {
             out.extend_from_slice(stored.schema_line().as_bytes());
         }
-        ElementField::TypeState => write_type_state(out, stored.state),
+        ElementField::TypeState => write_string(out, stored.state.name()),
         ElementField::TypeChecked => number(out, stored.checked),
         _ => return None,
     }
     Some(())
-}
-
-/// Writes the state of a type.
-pub(super) fn write_type_state(out: &mut Vec<u8>, state: TypeState) {
-    out.extend_from_slice(match state {
-        TypeState::Checking => b"\"CHECKING\"",
-        TypeState::Enforced => b"\"ENFORCED\"",
-        TypeState::Failed => b"\"FAILED\"",
-    });
 }
 
 /// Writes a field of a place that does not fit a type. None if it has no such field.

@@ -1,6 +1,6 @@
 //! Writes the fields that the result of a mutation, or a change, has.
 
-use super::fields::{boolean, number, of_index, string, write_place, write_type_state};
+use super::fields::{boolean, number, of_index, string, write_place};
 use super::given::{BulkResult, Deletion, Given, Outcome, UpdateResult};
 use super::seen_change::SeenChange;
 use crate::database::{DefinedType, DocumentKey, TypeChange, UpdateOperator};
@@ -116,7 +116,7 @@ fn of_type_definition(
             TypeChange::Compatible => b"\"COMPATIBLE\"",
             TypeChange::NeedsCheck => b"\"NEEDS_CHECK\"",
         }),
-        ElementField::ChangedTypeState => write_type_state(out, definition.state),
+        ElementField::ChangedTypeState => write_string(out, definition.state.name()),
         ElementField::TypeExamined => number(out, definition.examined),
         ElementField::TypeComplete => boolean(out, definition.complete),
         _ => return Err(mismatch()),
