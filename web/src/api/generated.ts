@@ -201,6 +201,11 @@ export type TryQueryVariables = Exact<{
 
 export type TryQuery = { documents: { nodes: Array<{ key: string, select: Array<{ id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null }> }> } };
 
+export type AccessMutationVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AccessMutation = { __typename: 'Mutation' };
+
 export type ReplaceMutationVariables = Exact<{
   collection: string;
   id: string | number;
@@ -498,6 +503,11 @@ export const TryDocument = new TypedDocumentString(`
   length
   version
 }`) as unknown as TypedDocumentString<TryQuery, TryQueryVariables>;
+export const AccessDocument = new TypedDocumentString(`
+    mutation Access {
+  __typename
+}
+    `) as unknown as TypedDocumentString<AccessMutation, AccessMutationVariables>;
 export const ReplaceDocument = new TypedDocumentString(`
     mutation Replace($collection: String!, $id: ID!, $path: Path!, $document: JSON, $ifVersion: DocumentVersion) {
   replaceDocument(

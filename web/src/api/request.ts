@@ -1,7 +1,7 @@
 // Requests of the page: typed operations, one POST each.
 import type { TypedDocumentString } from './generated';
 import { formatJson, JsonText } from './json';
-import { reportRefusal, withToken } from './session';
+import { reportRefusal, token, withToken } from './session';
 
 /** Beside this page, so that both can be served under a path prefix. */
 const ENDPOINT = new URL('graphql', document.baseURI);
@@ -64,6 +64,7 @@ async function send<Data, Variables>(
   variables: Variables,
   { signal, maxBytes }: RequestOptions,
 ): Promise<{ data: Data; text: string }> {
+  const sender = token();
   const response = await fetch(ENDPOINT, {
     method: 'POST',
     headers: withToken({
@@ -79,7 +80,7 @@ async function send<Data, Variables>(
   if (error) {
     const { code = '', limitName } = error.extensions ?? {};
     const atField = error.path !== undefined;
-    reportRefusal(code, atField);
+    if (sender === token()) reportRefusal(code, atField);
     throw new RequestError(error.message, code, limitName, atField);
   }
   if (!answer.data) throw new RequestError('The response has no data.', '');

@@ -1,4 +1,5 @@
-import { useCallback } from 'react';
+import { useCallback, useEffect } from 'react';
+import { learnAccess } from '../api/access';
 import { CollectionsDocument } from '../api/generated';
 import { request } from '../api/request';
 import { useAccess } from '../api/session';
@@ -13,8 +14,11 @@ import { shownName } from './place';
 
 /** The collections, the documents of one of them, and one document. */
 export function Explore({ route }: { route: Route }) {
+  const access = useAccess();
+  useEffect(() => {
+    if (access === 'unknown') void learnAccess();
+  }, [access]);
   const { data, error, reload } = useLoaded('collections', (signal) => request(CollectionsDocument, {}, { signal }));
-  const required = useAccess() === 'required';
   const onChanged = useCallback(() => reload(), [reload]);
   const [view, name, key] = route;
   const named = view === 'c' && name !== undefined;
@@ -22,7 +26,7 @@ export function Explore({ route }: { route: Route }) {
   // Access rules can hide a collection from the list and allow some of its documents.
   const unlisted = named && data !== undefined ? { name, count: null, indexes: [] } : undefined;
   const chosen = listed ?? unlisted;
-  if (required) return null;
+  if (access === 'required') return null;
   return (
     <div className={chosen ? 'explore chosen' : 'explore'}>
       <nav className="collections" aria-label="Collections">

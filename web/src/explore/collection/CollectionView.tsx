@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react';
 import { SampleDocument, type CollectionsQuery } from '../../api/generated';
 import { isForbiddenByRules, request, RequestError } from '../../api/request';
-import { useAccess } from '../../api/session';
+import { useEditable } from '../../api/session';
 import { useLoaded } from '../../api/useLoaded';
 import { openInGraphiql } from '../../graphiql/handover';
 import { Failure } from '../Failure';
@@ -35,7 +35,7 @@ interface Props {
 export function CollectionView({ collection, onChanged }: Props) {
   const { name, count } = collection;
   const [inserting, setInserting] = useState(false);
-  const editable = useAccess() !== 'read-only';
+  const editable = useEditable() === true;
   const sample = useLoaded(name, async (signal) => {
     try {
       const paths = sampledPaths(await request(SampleDocument, { collection: name }, { signal }));

@@ -1,5 +1,5 @@
 import { useMemo, useState } from 'react';
-import { useAccess } from '../../api/session';
+import { useEditable } from '../../api/session';
 import { isForbiddenByRules } from '../../api/request';
 import { hrefOf } from '../../route';
 import { Failure } from '../Failure';
@@ -23,21 +23,20 @@ export function DocumentView({ collection, id }: { collection: string; id: strin
     onChanges: (changes) => void refresh(changes.flatMap(({ paths }) => paths as Path[])),
     onExpired: reload,
   });
-  const readOnly = useAccess() === 'read-only';
+  const editable = useEditable() === true;
   return (
     <section className="document">
       <header className="heading">
         <a href={hrefOf('c', collection)} className="back">← <bdi>{shownName(collection)}</bdi></a>
         <h1><bdi>{shownName(id)}</bdi></h1>
         {loaded && <LiveStatus state={live} />}
-        {readOnly && <span className="badge">Read-only</span>}
         <button type="button" aria-expanded={searching} onClick={() => setSearching(!searching)}>JSONPath</button>
       </header>
       {searching && <PathSearch at={at} />}
       {error && <Failure error={error} />}
       {isForbiddenByRules(error) && <p className="about">Parts of the document can be allowed. JSONPath, above, reads one by its path.</p>}
       {loaded && tree.root === null && <p className="notice">There is no document with this key.</p>}
-      {tree.root && <TreeGrid at={at} control={control} edits={edits} editable={!readOnly} />}
+      {tree.root && <TreeGrid at={at} control={control} edits={edits} editable={editable} />}
       <EditNotice edits={edits} />
     </section>
   );
