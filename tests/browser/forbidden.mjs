@@ -57,18 +57,18 @@ export async function forbidden({ base, page, check, screenshot }) {
       await until(async () => (await page.locator('tbody a').first().innerText()) === 'MCO');
       assert.equal(await alert.count(), 0);
     }));
-  await check('a forbidden document says so, and its parts are read by JSONPath', () =>
-    forbidding((name) => name === 'Root' && 'document', async () => {
+  await check('a forbidden document says so, and its parts open by their path', () =>
+    forbidding((name, { path }) => name === 'Root' && path.length === 0 && 'document', async () => {
       await page.setViewportSize({ width: 390, height: 800 });
       await open('#/c/countries/FRA');
       await alert.waitFor();
       await page.getByText('Parts of the document can be allowed').waitFor();
-      await page.getByRole('button', { name: 'JSONPath' }).click();
-      await page.getByRole('textbox', { name: 'JSONPath' }).fill('$.area');
-      await page.getByText('1 place').waitFor();
       await assertFits(page);
       await assertAccessible(page);
       await screenshot('forbidden-document');
+      await page.getByRole('textbox', { name: 'Path' }).fill('/area');
+      await page.keyboard.press('Enter');
+      await page.getByRole('row', { name: /^area 551695/ }).waitFor();
       await page.setViewportSize({ width: 1280, height: 800 });
     }));
   await check('a forbidden level and a forbidden edit leave everything else as it is', () =>

@@ -16,6 +16,7 @@ import { filters } from './filters.mjs';
 import { graphiql } from './graphiql.mjs';
 import { start } from './harness.mjs';
 import { live } from './live.mjs';
+import { parts } from './parts.mjs';
 
 const [base, artifacts, guarded, token, readOnlyToken] = process.argv.slice(2);
 if (!readOnlyToken) {
@@ -26,6 +27,7 @@ const tested = await start(base, artifacts);
 const { check, complaints } = tested;
 await explore(tested);
 await edits(tested);
+await parts(tested);
 await filters(tested);
 await live(tested);
 await forbidden(tested);

@@ -187,6 +187,7 @@ export type CurrentQuery = { document: { value: unknown, id: string, path: Reado
 export type SelectQueryVariables = Exact<{
   collection: string;
   id: string | number;
+  path: ReadonlyArray<string | number> | string;
   query: string;
 }>;
 
@@ -471,8 +472,8 @@ export const CurrentDocument = new TypedDocumentString(`
   version
 }`) as unknown as TypedDocumentString<CurrentQuery, CurrentQueryVariables>;
 export const SelectDocument = new TypedDocumentString(`
-    query Select($collection: String!, $id: ID!, $query: JSONPath!) {
-  document(collection: $collection, id: $id) {
+    query Select($collection: String!, $id: ID!, $path: Path!, $query: JSONPath!) {
+  document(collection: $collection, id: $id, path: $path) {
     select(query: $query) {
       ...Place
     }

@@ -14,13 +14,13 @@ import { shownName } from './place';
 
 /** The collections, the documents of one of them, and one document. */
 export function Explore({ route }: { route: Route }) {
+  const { data, error, reload } = useLoaded('collections', (signal) => request(CollectionsDocument, {}, { signal }));
   const access = useAccess();
   useEffect(() => {
     if (access === 'unknown') void learnAccess();
   }, [access]);
-  const { data, error, reload } = useLoaded('collections', (signal) => request(CollectionsDocument, {}, { signal }));
   const onChanged = useCallback(() => reload(), [reload]);
-  const [view, name, key] = route;
+  const [view, name, key, path = ''] = route;
   const named = view === 'c' && name !== undefined;
   const listed = named ? data?.collections.find((one) => one.name === name) : undefined;
   // Access rules can hide a collection from the list and allow some of its documents.
@@ -33,7 +33,7 @@ export function Explore({ route }: { route: Route }) {
         <h2>
           Collections <button type="button" onClick={reload}>Reload</button>
         </h2>
-        {error && <Failure error={error} />}
+        {error && <Failure error={error} onRetry={reload} />}
         <ul>
           {data?.collections.map(({ name, count }) => (
             <li key={name}>
@@ -50,7 +50,9 @@ export function Explore({ route }: { route: Route }) {
         {chosen === undefined && data && data.collections.length > 0 && (
           <p className="notice">Choose a collection.</p>
         )}
-        {chosen && key !== undefined && <DocumentView key={`${name}/${key}`} collection={chosen.name} id={key} />}
+        {chosen && key !== undefined && (
+          <DocumentView key={JSON.stringify([name, key, path])} collection={chosen.name} id={key} path={path} />
+        )}
         {chosen && key === undefined && (
           <CollectionView key={chosen.name} collection={chosen} onChanged={onChanged} />
         )}

@@ -6,13 +6,16 @@ const SAID: Record<string, string> = {
   FORBIDDEN: 'Only reading is allowed here: by this token, or by the server.',
 };
 
-/** An error in words. */
-export function Failure({ error }: { error: Error }) {
+/** An error in words. `onRetry` is offered as a button. */
+export function Failure({ error, onRetry }: { error: Error; onRetry?: (() => void) | undefined }) {
   const code = error instanceof RequestError ? error.code : '';
   return (
-    <span className="failure" role="alert">
-      {isForbiddenByRules(error) ? `The access rules do not allow this: ${error.message}.` : (SAID[code] ?? error.message)}
-      {code !== '' && <code>{code}</code>}
-    </span>
+    <>
+      <span className="failure" role="alert">
+        {isForbiddenByRules(error) ? `The access rules do not allow this: ${error.message}.` : (SAID[code] ?? error.message)}
+        {code !== '' && <code>{code}</code>}
+      </span>
+      {onRetry && <> <button type="button" onClick={onRetry}>Try again</button></>}
+    </>
   );
 }
