@@ -9,6 +9,7 @@
 
 import assert from 'node:assert/strict';
 import { access } from './access.mjs';
+import { connection } from './connection.mjs';
 import { edits } from './edits.mjs';
 import { explore } from './explore.mjs';
 import { forbidden } from './forbidden.mjs';
@@ -30,6 +31,7 @@ await edits(tested);
 await parts(tested);
 await filters(tested);
 await live(tested);
+await connection(tested);
 await forbidden(tested);
 await check('Explore logs no errors on the console', () => {
   // Requests on a connection that a test cuts, and requests that the server rejects.

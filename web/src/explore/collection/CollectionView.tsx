@@ -61,7 +61,7 @@ export function CollectionView({ collection, onChanged }: Props) {
         <p className="about">The server does not list this collection: it does not exist, or the access rules hide it from you.</p>
       )}
       <Indexes collection={collection} editable={editable} onChanged={onChanged} />
-      {sample.error && <Failure error={sample.error} />}
+      {sample.error && <div><Failure error={sample.error} onRetry={sample.reload} /></div>}
       {sample.data && (
         <DocumentTable collection={collection} {...sample.data} editable={editable} onChanged={onChanged} />
       )}
@@ -117,7 +117,7 @@ function DocumentTable({ collection, paths, columns: initialColumns, editable, o
         onGraphiql={() => openInGraphiql(tableQuery(name, where, order, columns))}
         query={() => tableQuery(name, where, order, columns)}
       />
-      {error && <Failure error={error} />}
+      {error && <div><Failure error={error} onRetry={documents.retry} /></div>}
       {expensive && scanLimit === null && (
         <p><button type="button" onClick={() => setScanLimit(EXAMINED_MORE)}>Examine up to {EXAMINED_MORE.toLocaleString('en')} documents</button></p>
       )}
