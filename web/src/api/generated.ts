@@ -282,6 +282,14 @@ export type KeysQueryVariables = Exact<{
 
 export type KeysQuery = { documents: { nodes: Array<{ key: string }> } };
 
+export type StoredQueryVariables = Exact<{
+  collection: string;
+  keys: DocumentKeyFilter;
+}>;
+
+
+export type StoredQuery = { documents: { nodes: Array<{ key: string }> } };
+
 export class TypedDocumentString<TResult, TVariables>
   extends String
   implements DocumentTypeDecoration<TResult, TVariables>
@@ -590,3 +598,12 @@ export const KeysDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<KeysQuery, KeysQueryVariables>;
+export const StoredDocument = new TypedDocumentString(`
+    query Stored($collection: String!, $keys: DocumentKeyFilter!) {
+  documents(collection: $collection, keys: $keys, first: 1000) {
+    nodes {
+      key
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<StoredQuery, StoredQueryVariables>;

@@ -12,10 +12,14 @@ export class RequestError extends Error {
     message: string,
     readonly code: string,
     readonly limitName = '',
-    /** Whether it is the error of a field: the request as a whole was accepted. */
-    readonly atField = false,
+    /** That of the field; undefined if the request as a whole was rejected. */
+    readonly path: readonly unknown[] | undefined = undefined,
   ) {
     super(message);
+  }
+
+  get atField(): boolean {
+    return this.path !== undefined;
   }
 }
 
@@ -80,9 +84,8 @@ async function send<Data, Variables>(
   const [error] = answer.errors ?? [];
   if (error) {
     const { code = '', limitName } = error.extensions ?? {};
-    const atField = error.path !== undefined;
-    if (sender === token()) reportRefusal(code, atField);
-    throw new RequestError(error.message, code, limitName, atField);
+    if (sender === token()) reportRefusal(code, error.path !== undefined);
+    throw new RequestError(error.message, code, limitName, error.path);
   }
   if (!answer.data) throw new RequestError('The response has no data.', '');
   return { data: answer.data, text };

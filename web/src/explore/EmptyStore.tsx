@@ -7,7 +7,7 @@ import { Failure } from './Failure';
 import { SAMPLES } from './samples';
 
 /** An empty store offers the sample data of `phyllo sample`. */
-export function EmptyStore({ onStored }: { onStored: () => void }) {
+export function EmptyStore({ onStored, onImport }: { onStored: () => void; onImport: (() => void) | undefined }) {
   const editable = useEditable();
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<Error>();
@@ -28,7 +28,8 @@ export function EmptyStore({ onStored }: { onStored: () => void }) {
           </p>
           <p>This stores some countries and one larger document, as <code>phyllo sample</code> does.</p>
           <p>
-            <code>phyllo import FILE --collection NAME</code> stores documents of your own.
+            <button type="button" onClick={onImport}>Import a file</button> stores documents of your own, as{' '}
+            <code>phyllo import FILE --collection NAME</code> does. A file can be dropped on the page, too.
           </p>
         </>
       )}

@@ -1,14 +1,16 @@
-import { useCallback, useEffect } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
 import { learnAccess } from '../api/access';
 import { CollectionsDocument } from '../api/generated';
 import { request } from '../api/request';
-import { useAccess } from '../api/session';
+import { useAccess, useEditable } from '../api/session';
 import { useLoaded } from '../api/useLoaded';
 import { hrefOf, type Route } from '../route';
 import { CollectionView } from './collection/CollectionView';
 import { DocumentView } from './document/DocumentView';
 import { EmptyStore } from './EmptyStore';
 import { Failure } from './Failure';
+import { ImportPanel } from './import/ImportPanel';
+import { useDroppedFiles } from './import/useDroppedFiles';
 import { OpenCollection } from './OpenCollection';
 import { shownName } from './place';
 
@@ -26,6 +28,16 @@ export function Explore({ route }: { route: Route }) {
   // Access rules can hide a collection from the list and allow some of its documents.
   const unlisted = named && data !== undefined ? { name, count: null, indexes: [] } : undefined;
   const chosen = listed ?? unlisted;
+  const editable = useEditable() === true;
+  // The panel stays while its import runs.
+  const running = useRef(false);
+  const [asked, setAsked] = useState<{ files: readonly File[]; round: number }>();
+  const ask = useCallback((files: readonly File[]) => {
+    if (!running.current) setAsked((old) => ({ files, round: (old?.round ?? 0) + 1 }));
+  }, []);
+  const dragging = useDroppedFiles(ask);
+  const onRunning = useCallback((now: boolean) => void (running.current = now), []);
+  const onImport = editable ? () => ask([]) : undefined;
   if (access === 'required') return null;
   return (
     <div className={chosen ? 'explore chosen' : 'explore'}>
@@ -43,10 +55,22 @@ export function Explore({ route }: { route: Route }) {
             </li>
           ))}
         </ul>
+        {onImport && <button type="button" onClick={onImport}>Import a file</button>}
         <OpenCollection />
       </nav>
       <main>
-        {chosen === undefined && data?.collections.length === 0 && <EmptyStore onStored={reload} />}
+        {dragging && <p className="drop" role="status">Drop a file to import it.</p>}
+        {asked && (
+          <ImportPanel
+            key={asked.round}
+            files={asked.files}
+            collection={chosen?.name ?? ''}
+            onStored={reload}
+            onRunning={onRunning}
+            onClose={() => setAsked(undefined)}
+          />
+        )}
+        {chosen === undefined && data?.collections.length === 0 && <EmptyStore onStored={reload} onImport={onImport} />}
         {chosen === undefined && data && data.collections.length > 0 && (
           <p className="notice">Choose a collection.</p>
         )}
@@ -54,7 +78,7 @@ export function Explore({ route }: { route: Route }) {
           <DocumentView key={JSON.stringify([name, key, path])} collection={chosen.name} id={key} path={path} />
         )}
         {chosen && key === undefined && (
-          <CollectionView key={chosen.name} collection={chosen} onChanged={onChanged} />
+          <CollectionView key={chosen.name} collection={chosen} onChanged={onChanged} onImport={onImport} />
         )}
       </main>
     </div>

@@ -22,11 +22,8 @@ const isAmbiguous = (token: string) => /^(-|-?\d+)$/.test(token);
 
 /** The path that a text means; undefined if it is neither a JSON Pointer nor a JSON list of names and indexes. */
 export function pathOfText(text: string): PathInput | undefined {
-  if (text === '' || text.startsWith('/')) {
-    const tokens = tokensOf(text);
-    if (tokens === undefined) return undefined;
-    return tokens.some(isAmbiguous) ? text : tokens;
-  }
+  const tokens = tokensOf(text);
+  if (tokens) return tokens.some(isAmbiguous) ? text : tokens;
   try {
     const list: unknown = JSON.parse(text);
     return Array.isArray(list) && list.every(isSegment) ? list : undefined;
@@ -37,8 +34,9 @@ export function pathOfText(text: string): PathInput | undefined {
 
 const isSegment = (step: unknown): step is Segment => typeof step === 'string' || Number.isSafeInteger(step);
 
-function tokensOf(pointer: string): string[] | undefined {
-  if (/~(?![01])/.test(pointer)) return undefined;
+/** The tokens of a JSON Pointer; undefined if it is none. */
+export function tokensOf(pointer: string): string[] | undefined {
+  if (/^[^/]|~(?![01])/.test(pointer)) return undefined;
   return pointer.split('/').slice(1).map((token) => token.replaceAll('~1', '/').replaceAll('~0', '~'));
 }
 

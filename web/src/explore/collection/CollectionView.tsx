@@ -29,10 +29,11 @@ interface Props {
   collection: Collection;
   /** Reads the list of collections again. */
   onChanged: () => void;
+  onImport: (() => void) | undefined;
 }
 
 /** The indexes of a collection and the table of its documents. */
-export function CollectionView({ collection, onChanged }: Props) {
+export function CollectionView({ collection, onChanged, onImport }: Props) {
   const { name, count } = collection;
   const [inserting, setInserting] = useState(false);
   const editable = useEditable() === true;
@@ -55,6 +56,7 @@ export function CollectionView({ collection, onChanged }: Props) {
           {count === null ? 'not listed' : `${count.toLocaleString('en')} ${count === 1 ? 'document' : 'documents'}`}
         </span>
         {editable && <button type="button" onClick={() => setInserting(!inserting)} aria-expanded={inserting}>Insert</button>}
+        {onImport && <button type="button" onClick={onImport}>Import</button>}
       </header>
       {inserting && <InsertForm collection={name} onDone={() => setInserting(false)} />}
       {count === null && (
@@ -69,7 +71,7 @@ export function CollectionView({ collection, onChanged }: Props) {
   );
 }
 
-interface TableProps extends Props {
+interface TableProps extends Omit<Props, 'onImport'> {
   paths: readonly SampledPath[];
   columns: readonly Path[];
   editable: boolean;
