@@ -234,10 +234,11 @@ export type RemoveMutationVariables = Exact<{
   id: string | number;
   path: ReadonlyArray<string | number> | string;
   ifVersion?: string | null | undefined;
+  withVersion: boolean;
 }>;
 
 
-export type RemoveMutation = { deleteDocument: { deleted: boolean, document: { version: string | null } | null } };
+export type RemoveMutation = { deleteDocument: { deleted: boolean, document?: { version: string | null } | null } };
 
 export type InsertMutationVariables = Exact<{
   collection: string;
@@ -544,7 +545,7 @@ export const PatchDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<PatchMutation, PatchMutationVariables>;
 export const RemoveDocument = new TypedDocumentString(`
-    mutation Remove($collection: String!, $id: ID!, $path: Path!, $ifVersion: DocumentVersion) {
+    mutation Remove($collection: String!, $id: ID!, $path: Path!, $ifVersion: DocumentVersion, $withVersion: Boolean!) {
   deleteDocument(
     collection: $collection
     id: $id
@@ -552,7 +553,7 @@ export const RemoveDocument = new TypedDocumentString(`
     ifVersion: $ifVersion
   ) {
     deleted
-    document {
+    document @include(if: $withVersion) {
       version
     }
   }

@@ -20,6 +20,9 @@ export function textOfPath(path: Path): string {
 /** In a JSON Pointer, such a token is an index of an array, and a name in an object. */
 const isAmbiguous = (token: string) => /^(-|-?\d+)$/.test(token);
 
+/** Whether a name on the path could be an index: access rules can forbid the pointer, and ids have one. */
+export const hasNameOfDigits = (path: Path) => path.some((step) => typeof step === 'string' && isAmbiguous(step));
+
 /** The path that a text means; undefined if it is neither a JSON Pointer nor a JSON list of names and indexes. */
 export function pathOfText(text: string): PathInput | undefined {
   const tokens = tokensOf(text);

@@ -6,6 +6,7 @@ import {
   RemoveDocument,
   ReplaceDocument,
   RootDocument,
+  type RemoveMutationVariables,
 } from '../../api/generated';
 import { RawJson } from '../../api/json';
 import { isForbiddenByRules, request, RequestError, requestText, ResponseTooLarge } from '../../api/request';
@@ -68,10 +69,20 @@ async function send(at: DocumentPlace, edit: Edit, ifVersion: string | null): Pr
       const patch = [{ op: 'add', path: `/${edit.index}`, value: new RawJson(edit.text) }];
       return (await request(PatchDocument, { ...at, path, patch, ifVersion })).patchDocument.version;
     }
-    case 'remove': {
-      const { deleteDocument } = await request(RemoveDocument, { ...at, path, ifVersion });
-      return deleteDocument.document?.version ?? null;
-    }
+    case 'remove':
+      return remove({ ...at, path, ifVersion });
+  }
+}
+
+/** A forbidden field rejects the whole mutation before it has an effect, so it is sent again without the field. */
+async function remove(variables: Omit<RemoveMutationVariables, 'withVersion'>): Promise<string | null> {
+  try {
+    const { deleteDocument } = await request(RemoveDocument, { ...variables, withVersion: true });
+    return deleteDocument.document?.version ?? null;
+  } catch (error) {
+    if (!isForbiddenByRules(error)) throw error;
+    await request(RemoveDocument, { ...variables, withVersion: false });
+    return null;
   }
 }
 

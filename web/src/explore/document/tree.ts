@@ -146,7 +146,8 @@ export function openPlaces(tree: Tree): Place[] {
   );
 }
 
-function knownPlaces(tree: Tree): Map<string, Place> {
+/** What is read, by JSON Pointer. */
+export function knownPlaces(tree: Tree): Map<string, Place> {
   const known = new Map<string, Place>();
   if (tree.root) known.set(pointerOf(tree.root.path), tree.root);
   for (const level of tree.levels.values()) level.places.forEach((place) => known.set(pointerOf(place.path), place));

@@ -1,10 +1,10 @@
 // Reads the levels of a document that are opened, and again what changes.
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
-import { LevelDocument, PlacesDocument, RootDocument, type PlaceFragment, type RootQueryVariables } from '../../api/generated';
+import { LevelDocument } from '../../api/generated';
 import { request } from '../../api/request';
 import { contains, pointerOf, type Path, type PathInput, type Segment } from '../place';
 import { isContainer } from '../kinds';
-import { pagesOf, readShort } from '../values';
+import { readPlaces, readRoot, stillOpen, withValues } from './readPlaces';
 import { affectedBy, EMPTY_TREE, openPlaces, reduceTree, type Level, type Place, type Tree } from './tree';
 
 const PAGE = 100;
@@ -41,7 +41,7 @@ export function useTree(collection: string, id: string, path: PathInput): TreeCo
     async (path: Path, first: number, position: { after?: string | null; from?: Segment | undefined }) => {
       const variables = { collection, id, path, first, after: position.after ?? null, from: position.from ?? null };
       const { document } = await request(LevelDocument, variables);
-      const places = await withValues(document?.children.nodes ?? []);
+      const places = await withValues({ collection, id }, document?.children.nodes ?? []);
       const info = document?.children.pageInfo;
       return { places, next: info?.hasNextPage ? info.endCursor : null };
     },
@@ -126,7 +126,7 @@ export function useTree(collection: string, id: string, path: PathInput): TreeCo
         return setRound((round) => round + 1);
       }
       const { ids, levels } = affectedBy(shown.current, inside);
-      const { places, gone } = await readPlaces([...ids]);
+      const { places, gone } = await readPlaces({ collection, id }, [...ids], shown.current);
       dispatch({ type: 'refreshed', places });
       const parents = gone.map((id) => parentOf(shown.current, id)).filter((path) => path !== undefined);
       const again = new Map([...levels, ...parents].map((path) => [pointerOf(path), path]));
@@ -158,31 +158,6 @@ export function useTree(collection: string, id: string, path: PathInput): TreeCo
 
 /** As many children as are shown. */
 const sizeOf = (level: Level | undefined) => Math.min(Math.max(level?.places.length ?? 0, PAGE), PAGE_MAX);
-
-async function readRoot(at: RootQueryVariables, signal: AbortSignal) {
-  const { document, changesCursor } = await request(RootDocument, at, { signal });
-  const [place = null] = document ? await withValues([document], signal) : [];
-  return { place, cursor: changesCursor };
-}
-
-/** Whether the root is of the kind that is shown. */
-async function stillOpen(at: RootQueryVariables, root: Place): Promise<boolean> {
-  const { document } = await request(RootDocument, at);
-  return document?.kind === root.kind && isContainer(root);
-}
-
-async function withValues(places: readonly PlaceFragment[], signal?: AbortSignal): Promise<Place[]> {
-  const values = await readShort(places, signal);
-  return places.map((place) => ({ ...place, text: values.get(place.id) }));
-}
-
-/** The places as they are now, and the ids of those that are no more. */
-async function readPlaces(ids: readonly string[]) {
-  const pages = await Promise.all(pagesOf(ids).map((page) => request(PlacesDocument, { ids: page })));
-  const found = pages.flatMap(({ nodes }) => nodes).flatMap((node) => (node && 'id' in node ? [node as PlaceFragment] : []));
-  const places = new Map((await withValues(found)).map((place) => [place.id, place]));
-  return { places, gone: ids.filter((id) => !places.has(id)) };
-}
 
 function parentOf(tree: Tree, id: string): Path | undefined {
   for (const { places } of tree.levels.values()) {
