@@ -20,6 +20,7 @@ import { graphiql } from './graphiql.mjs';
 import { imports } from './import.mjs';
 import { start } from './harness.mjs';
 import { live } from './live.mjs';
+import { names } from './names.mjs';
 import { parts } from './parts.mjs';
 
 const [base, artifacts, guarded, token, readOnlyToken, ruled, secret] = process.argv.slice(2);
@@ -30,6 +31,7 @@ if (!secret) {
 const tested = await start(base, artifacts);
 const { check, complaints } = tested;
 await explore(tested);
+await names(tested);
 await edits(tested);
 await parts(tested);
 await imports(tested);

@@ -11,6 +11,8 @@ test('a JSONPath quotes what is no name', () => {
 test('invisible characters are shown as escapes', () => {
   assert.equal(shownName('a\u0000\u202eb\u{e0001}'), 'a\\u0000\\u202eb\\u{e0001}');
   assert.equal(shownName(''), '""');
+  assert.equal(shownName(' '), '" "');
+  assert.equal(shownName(' \n'), ' \\u000a');
   assert.equal(shownName('👩🏽'), '👩🏽');
 });
 

@@ -84,10 +84,10 @@ export function queryOf(collection: string, key: string, path: Path): string {
   return `query Place {\n  document(${place.join(', ')}) {\n    id\n    version\n    kind\n    value\n  }\n}\n`;
 }
 
-/** The name of a member as it is shown: invisible characters are written as escapes. */
+/** A name or a key as it is shown: invisible characters are written as escapes, and spaces alone in quotation marks. */
 export function shownName(step: Segment): string {
   if (typeof step === 'number') return String(step);
-  if (step === '') return '""';
+  if (step.trim() === '' && !/[\p{Cc}\p{Zl}\p{Zp}]/u.test(step)) return `"${step}"`;
   return step.replaceAll(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, (char) => {
     const code = char.codePointAt(0) ?? 0;
     return code > 0xffff ? `\\u{${code.toString(16)}}` : `\\u${code.toString(16).padStart(4, '0')}`;
