@@ -24,7 +24,10 @@ export function ImportPanel({ files, collection, onStored, onRunning, onClose }:
   const editable = useEditable();
   const heading = useRef<HTMLHeadingElement>(null);
   const running = state.step === 'running';
-  useEffect(() => onRunning(running), [onRunning, running]);
+  useEffect(() => {
+    onRunning(running);
+    return () => onRunning(false);
+  }, [onRunning, running]);
   useEffect(() => heading.current?.focus(), []);
   return (
     <section className="import" aria-label="Import">

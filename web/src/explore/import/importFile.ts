@@ -31,14 +31,14 @@ const BATCH_CHARACTERS = 2 ** 20;
 
 /**
  * Stores the documents of the file in their order, until `signal` is aborted; the batch that is sent then is
- * still stored. Throws what ended it early.
+ * still stored. Returns whether all are stored. Throws what ended it early.
  */
 export async function importFile(
   file: Blob,
   options: ImportOptions,
   onProgress: (progress: ImportProgress) => void,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<boolean> {
   let bytes = 0;
   let documents = 0;
   let batch: Prepared[] = [];
@@ -61,7 +61,7 @@ export async function importFile(
       characters += prepared.text.length;
       if (batch.length < BATCH_DOCUMENTS && characters < BATCH_CHARACTERS) continue;
       await flush();
-      if (signal.aborted) return;
+      if (signal.aborted) return false;
     }
   } catch (error) {
     if (batch.length === 0) throw error;
@@ -70,6 +70,7 @@ export async function importFile(
   // What comes before a mistake is stored.
   if (batch.length > 0) await flush();
   if (early) throw early;
+  return true;
 }
 
 function prepare(piece: Piece, format: Parameters<typeof keyed>[1], naming: Naming, seen: Map<string, number>): Prepared {

@@ -38,8 +38,9 @@ export async function storeBatch(collection: string, documents: readonly Prepare
       const at = indexOf(error);
       const document = at === undefined ? undefined : documents[stored + at];
       if (document && error.code === 'ALREADY_EXISTS' && document.generated && !taken.has(document)) {
-        for (const other of await storedOf(collection, documents.slice(stored + 1))) taken.add(other);
-        taken.add(document);
+        const others = await storedOf(collection, documents.slice(stored + 1));
+        if (others instanceof Error) return { stored, failure: { document: undefined, error: others } };
+        for (const other of [document, ...others]) taken.add(other);
       } else if (document && at !== undefined) {
         const said = taken.has(document) && error.code === 'TEST_FAILED' ? differs(document) : error;
         if (at === 0) return { stored, failure: { document, error: said } };
@@ -58,7 +59,7 @@ const differs = ({ key }: Prepared) =>
   new Error(`Another document is stored under the generated key ${key}. Give the member with the key, or another name for generated keys.`);
 
 /** Those with generated keys that are stored already, as far as access rules allow to find them. */
-async function storedOf(collection: string, documents: readonly Prepared[]): Promise<Prepared[]> {
+async function storedOf(collection: string, documents: readonly Prepared[]): Promise<Prepared[] | Error> {
   const generated = documents.filter((document) => document.generated);
   if (generated.length === 0) return [];
   try {
@@ -66,8 +67,7 @@ async function storedOf(collection: string, documents: readonly Prepared[]): Pro
     const stored = new Set(documents.nodes.map(({ key }) => key));
     return generated.filter(({ key }) => stored.has(key));
   } catch (error) {
-    if (!isForbiddenByRules(error)) throw error;
-    return [];
+    return isForbiddenByRules(error) ? [] : (error as Error);
   }
 }
 

@@ -35,11 +35,11 @@ export function useImport(file: File | undefined, onStored: () => void): ImportC
         progress = next;
         setState((old) => (old.step === 'running' ? { ...old, progress } : old));
       };
-      const end = (error?: Error) => {
-        setState({ step: 'ended', progress, error, stopped: signal.aborted });
+      const end = (complete: boolean, error?: Error) => {
+        setState({ step: 'ended', progress, error, stopped: !complete });
         latest.current();
       };
-      void importFile(file, options, onProgress, signal).then(() => end(), end);
+      void importFile(file, options, onProgress, signal).then(end, (error: Error) => end(false, error));
     },
     [file],
   );
