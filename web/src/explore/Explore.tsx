@@ -55,7 +55,7 @@ export function Explore({ route }: { route: Route }) {
             </li>
           ))}
         </ul>
-        {onImport && <button type="button" onClick={onImport}>Import a file</button>}
+        {onImport && data && data.collections.length > 0 && <button type="button" onClick={onImport}>Import a file</button>}
         <OpenCollection />
       </nav>
       <main>
