@@ -22,10 +22,11 @@ export async function access({ page, check, screenshot }, { guarded, token, read
     await page.getByText('The server did not accept the token.').waitFor();
   });
   await page.setViewportSize({ width: 1280, height: 800 });
-  await check('a token that allows reading only is found out by the first edit', async () => {
+  await check('an empty store offers nothing to a token that allows reading only', async () => {
     await enter(readOnlyToken);
-    await page.getByRole('button', { name: 'Store the sample data' }).click();
-    await page.getByText('Only reading is allowed here').waitFor();
+    await page.getByRole('heading', { name: 'No collections' }).waitFor();
+    await page.getByText('Read-only', { exact: true }).waitFor();
+    assert.equal(await page.getByRole('main').getByRole('button').count(), 0);
   });
   await check('an empty store takes the sample data with one click', async () => {
     await page.getByRole('button', { name: 'Token ✓' }).click();
@@ -50,19 +51,44 @@ export async function access({ page, check, screenshot }, { guarded, token, read
     await page.getByRole('button', { name: /^Execute query/ }).click();
     await page.locator('.graphiql-response').getByText('"France"').waitFor();
   });
-  await check('with a token that allows reading only, nothing offers to edit after a refusal', async () => {
+  const mutations = [];
+  const isMutation = (request) => request.postData()?.includes('"query":"\\n    mutation') === true;
+  page.on('request', (request) => isMutation(request) && mutations.push(/mutation (\w+)/.exec(request.postData())[1]));
+  await check('nothing offers to edit until the server has said that the token allows it', async () => {
+    let answer;
+    const waiting = new Promise((resolve) => (answer = resolve));
+    const hold = (url) => url.pathname.endsWith('/graphql');
+    await page.route(hold, async (route) => {
+      if (isMutation(route.request())) await waiting;
+      return route.continue();
+    });
+    await page.goto('about:blank');
+    await page.goto(new URL('#/c/countries/FRA', guarded).href);
+    await page.getByRole('row', { name: /^area/ }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Edit area' }).count(), 0);
+    answer();
+    await page.getByRole('button', { name: 'Edit area' }).waitFor();
+    await page.unroute(hold);
+    assert.deepEqual(mutations.splice(0), ['Access']);
+  });
+  await check('with a token that allows reading only, nothing offers to edit', async () => {
     await page.getByRole('button', { name: 'Token ✓' }).click();
     await enter(readOnlyToken);
-    await page.goto(new URL('#/c/countries/FRA', guarded).href);
+    await page.getByText('Read-only', { exact: true }).waitFor();
     const row = page.getByRole('row', { name: /^area/ });
     await row.focus();
-    await page.keyboard.press('F2');
-    await page.getByRole('textbox', { name: 'New value of /area' }).fill('1');
-    await page.keyboard.press('Enter');
-    await page.getByText('Only reading is allowed here').waitFor();
-    await page.getByText('Read-only', { exact: true }).waitFor();
-    assert.equal(await page.getByRole('button', { name: 'Edit area' }).count(), 0);
+    for (const key of ['F2', 'Delete', 'Insert', 'Enter']) await page.keyboard.press(key);
+    assert.equal(await page.getByRole('textbox').count(), 0);
+    assert.equal(await page.getByRole('button', { name: /^(Edit|Add to|Remove) / }).count(), 0);
+    await page.setViewportSize({ width: 390, height: 800 });
+    await assertFits(page);
+    await assertAccessible(page);
     await screenshot('read-only');
+    await page.setViewportSize({ width: 1280, height: 800 });
+    await page.getByRole('link', { name: '← countries' }).click();
+    await page.getByRole('link', { name: 'FRA', exact: true }).waitFor();
+    assert.equal(await page.getByRole('button', { name: 'Insert' }).count(), 0);
+    assert.deepEqual(mutations.splice(0), ['Access']);
   });
   await check('the token can be forgotten', async () => {
     await page.getByRole('button', { name: 'Token ✓' }).click();

@@ -85,10 +85,10 @@ function watch(browser, page) {
   return { complaints, hosts };
 }
 
-/** Another client of the server at `base`. */
-export function clientOf(base) {
+/** Another client of the server at `base`, with its token. */
+export function clientOf(base, token) {
+  const headers = { 'content-type': 'application/json', ...(token && { authorization: `Bearer ${token}` }) };
   async function send(body) {
-    const headers = { 'content-type': 'application/json' };
     const answer = await (await fetch(new URL('graphql', base), { method: 'POST', headers, body, signal: AbortSignal.timeout(WAIT_MS) })).json();
     assert.equal(answer.errors, undefined, JSON.stringify(answer));
     return answer.data;
@@ -106,7 +106,6 @@ export function clientOf(base) {
     async read(collection, key, pointer) {
       const query = 'query ($collection: String!, $id: ID!, $path: Path!) { document(collection: $collection, id: $id, path: $path) { value } }';
       const body = JSON.stringify({ query, variables: { collection, id: key, path: pointer } });
-      const headers = { 'content-type': 'application/json' };
       const text = await (await fetch(new URL('graphql', base), { method: 'POST', headers, body, signal: AbortSignal.timeout(WAIT_MS) })).text();
       return /^\{"data":\{"document":(?:null|\{"value":(.*)\})\}\}$/s.exec(text)?.[1];
     },

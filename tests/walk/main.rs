@@ -29,6 +29,9 @@ use stream::Stream;
 const TOKEN: &str = "3q0vJ2xR8mYb7NfKc5TzWw";
 const READ_ONLY_TOKEN: &str = "8dLrX1pQe6HsVu0oGk9ZtA";
 
+/// The secret with which users' tokens are signed, in base64url.
+const SECRET: &str = "bm90IGEgc2VjcmV0LCBidXQgdGhhdCBvZiBhIHRlc3Q";
+
 const README: &str = "README.md";
 /// The page that continues the README with npm's data.
 const WALK: &str = "docs/walk.md";
@@ -218,12 +221,36 @@ fn the_page_works_in_a_real_browser() {
             tokens.to_str().expect("UTF-8"),
         ],
     );
+    let ruled = with_rules(directory.path(), &tokens);
     let page = |server: &Server| format!("{}/", server.url());
     drive(
         driver,
         "page.mjs",
-        &[&page(&server), &page(&guarded), TOKEN, READ_ONLY_TOKEN],
+        &[
+            &page(&server),
+            &page(&guarded),
+            TOKEN,
+            READ_ONLY_TOKEN,
+            &page(&ruled),
+            SECRET,
+        ],
     );
+}
+
+/// A server with the rules of the page's tests, which accepts users' tokens and those of a file.
+fn with_rules(directory: &Path, tokens: &Path) -> Server {
+    let keys = directory.join("keys.json");
+    let key_set = format!(r#"{{"keys": [{{"kty": "oct", "alg": "HS256", "k": "{SECRET}"}}]}}"#);
+    fs::write(&keys, key_set).expect("a file");
+    let flags = [
+        ["--rules", "tests/browser/rules.toml"],
+        ["--jwt-keys", keys.to_str().expect("UTF-8")],
+        ["--jwt-issuer", "https://login.example"],
+        ["--jwt-audience", "phyllo"],
+        ["--token-file", tokens.to_str().expect("UTF-8")],
+    ];
+    let program = Command::new(env!("CARGO_BIN_EXE_phyllo"));
+    Server::run(program, &directory.join("ruled"), flags.as_flattened())
 }
 
 #[test]

@@ -28,7 +28,8 @@ function editorStyle(): Promise<unknown> {
 function Page() {
   const route = useRoute();
   const token = useToken();
-  const required = useAccess() === 'required';
+  const access = useAccess();
+  const required = access === 'required';
   const [asking, setAsking] = useState(false);
   const editing = route[0] === 'graphiql';
   // A tab that was opened stays, so that it is found again as it was left.
@@ -46,6 +47,7 @@ function Page() {
           <a href={hrefOf(...(editing ? place : []))} aria-current={editing ? undefined : 'page'}>Explore</a>
           <a href="#/graphiql" aria-current={editing ? 'page' : undefined}>GraphiQL</a>
         </nav>
+        {access === 'read-only' && <span className="badge">Read-only</span>}
         <button type="button" aria-expanded={asking || required} onClick={() => setAsking(!asking)}>
           {token === '' ? 'Token' : 'Token ✓'}
         </button>

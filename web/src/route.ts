@@ -1,4 +1,5 @@
-// The address after `#/`: `c/COLLECTION/KEY`, both percent-encoded, or `graphiql`.
+// The address after `#/`: `c/COLLECTION/KEY/PATH`, each percent-encoded, or `graphiql`. Without a path, the whole
+// document is shown; without a key, the collection.
 import { useMemo, useSyncExternalStore } from 'react';
 
 export type Route = readonly string[];

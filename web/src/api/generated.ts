@@ -187,6 +187,7 @@ export type CurrentQuery = { document: { value: unknown, id: string, path: Reado
 export type SelectQueryVariables = Exact<{
   collection: string;
   id: string | number;
+  path: ReadonlyArray<string | number> | string;
   query: string;
 }>;
 
@@ -200,6 +201,11 @@ export type TryQueryVariables = Exact<{
 
 
 export type TryQuery = { documents: { nodes: Array<{ key: string, select: Array<{ id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null }> }> } };
+
+export type AccessMutationVariables = Exact<{ [key: string]: never; }>;
+
+
+export type AccessMutation = { __typename: 'Mutation' };
 
 export type ReplaceMutationVariables = Exact<{
   collection: string;
@@ -228,10 +234,11 @@ export type RemoveMutationVariables = Exact<{
   id: string | number;
   path: ReadonlyArray<string | number> | string;
   ifVersion?: string | null | undefined;
+  withVersion: boolean;
 }>;
 
 
-export type RemoveMutation = { deleteDocument: { deleted: boolean, document: { version: string | null } | null } };
+export type RemoveMutation = { deleteDocument: { deleted: boolean, document?: { version: string | null } | null } };
 
 export type InsertMutationVariables = Exact<{
   collection: string;
@@ -275,6 +282,14 @@ export type KeysQueryVariables = Exact<{
 
 
 export type KeysQuery = { documents: { nodes: Array<{ key: string }> } };
+
+export type StoredQueryVariables = Exact<{
+  collection: string;
+  keys: DocumentKeyFilter;
+}>;
+
+
+export type StoredQuery = { documents: { nodes: Array<{ key: string }> } };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -466,8 +481,8 @@ export const CurrentDocument = new TypedDocumentString(`
   version
 }`) as unknown as TypedDocumentString<CurrentQuery, CurrentQueryVariables>;
 export const SelectDocument = new TypedDocumentString(`
-    query Select($collection: String!, $id: ID!, $query: JSONPath!) {
-  document(collection: $collection, id: $id) {
+    query Select($collection: String!, $id: ID!, $path: Path!, $query: JSONPath!) {
+  document(collection: $collection, id: $id, path: $path) {
     select(query: $query) {
       ...Place
     }
@@ -498,6 +513,11 @@ export const TryDocument = new TypedDocumentString(`
   length
   version
 }`) as unknown as TypedDocumentString<TryQuery, TryQueryVariables>;
+export const AccessDocument = new TypedDocumentString(`
+    mutation Access {
+  __typename
+}
+    `) as unknown as TypedDocumentString<AccessMutation, AccessMutationVariables>;
 export const ReplaceDocument = new TypedDocumentString(`
     mutation Replace($collection: String!, $id: ID!, $path: Path!, $document: JSON, $ifVersion: DocumentVersion) {
   replaceDocument(
@@ -525,7 +545,7 @@ export const PatchDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<PatchMutation, PatchMutationVariables>;
 export const RemoveDocument = new TypedDocumentString(`
-    mutation Remove($collection: String!, $id: ID!, $path: Path!, $ifVersion: DocumentVersion) {
+    mutation Remove($collection: String!, $id: ID!, $path: Path!, $ifVersion: DocumentVersion, $withVersion: Boolean!) {
   deleteDocument(
     collection: $collection
     id: $id
@@ -533,7 +553,7 @@ export const RemoveDocument = new TypedDocumentString(`
     ifVersion: $ifVersion
   ) {
     deleted
-    document {
+    document @include(if: $withVersion) {
       version
     }
   }
@@ -579,3 +599,12 @@ export const KeysDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<KeysQuery, KeysQueryVariables>;
+export const StoredDocument = new TypedDocumentString(`
+    query Stored($collection: String!, $keys: DocumentKeyFilter!) {
+  documents(collection: $collection, keys: $keys, first: 1000) {
+    nodes {
+      key
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<StoredQuery, StoredQueryVariables>;

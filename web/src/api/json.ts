@@ -50,20 +50,38 @@ export function indented(text: string): string {
 
 /** What is wrong with the text, and where; undefined if it is JSON. */
 export function jsonMistake(text: string): string | undefined {
+  const { root, error } = parsed(text);
+  if (error) return `${reasonOf(error)} ${positionOf(text, error.offset)}.`;
+  const twice = root && repeatedName(root);
+  if (twice) return `The name ${JSON.stringify(twice.value)} occurs twice ${positionOf(text, twice.offset)}.`;
+  return isJson(text) ? undefined : 'This is not JSON.';
+}
+
+/** As `jsonMistake`, with the offset, and fast if there is none. A name that occurs twice is for the server to judge. */
+export function jsonMistakeAt(text: string): { reason: string; offset: number } | undefined {
+  if (isJson(text)) return undefined;
+  const { error } = parsed(text);
+  return error ? { reason: reasonOf(error), offset: error.offset } : { reason: 'This is not JSON', offset: 0 };
+}
+
+function parsed(text: string): { root: Node | undefined; error: ParseError | undefined } {
   const errors: ParseError[] = [];
   const options = { disallowComments: true, allowTrailingComma: false, allowEmptyContent: false };
   const root = parseTree(text, errors, options);
-  const [error] = errors;
-  if (error) return `${MISTAKES[printParseErrorCode(error.error)] ?? 'Not JSON'} ${positionOf(text, error.offset)}.`;
-  const twice = root && repeatedName(root);
-  if (twice) return `The name ${JSON.stringify(twice.value)} occurs twice ${positionOf(text, twice.offset)}.`;
-  try {
-    JSON.parse(text); // stricter about control characters and numbers
-  } catch {
-    return 'This is not JSON.';
-  }
-  return undefined;
+  return { root, error: errors[0] };
 }
+
+/** Stricter than jsonc-parser about control characters and numbers. */
+function isJson(text: string): boolean {
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const reasonOf = ({ error }: ParseError) => MISTAKES[printParseErrorCode(error)] ?? 'This is not JSON';
 
 /** In the words of the page; jsonc-parser only names them. */
 const MISTAKES: Record<string, string> = {

@@ -1,7 +1,7 @@
 // Requests of the page: typed operations, one POST each.
 import type { TypedDocumentString } from './generated';
 import { formatJson, JsonText } from './json';
-import { reportRefusal, withToken } from './session';
+import { reportRefusal, token, withToken } from './session';
 
 /** Beside this page, so that both can be served under a path prefix. */
 const ENDPOINT = new URL('graphql', document.baseURI);
@@ -12,10 +12,14 @@ export class RequestError extends Error {
     message: string,
     readonly code: string,
     readonly limitName = '',
-    /** Whether it is the error of a field: the request as a whole was accepted. */
-    readonly atField = false,
+    /** That of the field; undefined if the request as a whole was rejected. */
+    readonly path: readonly unknown[] | undefined = undefined,
   ) {
     super(message);
+  }
+
+  get atField(): boolean {
+    return this.path !== undefined;
   }
 }
 
@@ -23,6 +27,13 @@ export class RequestError extends Error {
 export class ResponseTooLarge extends Error {
   constructor(readonly bytes: number) {
     super(`The value is larger than ${(bytes / 2 ** 20).toLocaleString('en')} MiB.`);
+  }
+}
+
+/** The server cannot be reached, or the connection was lost before the response was complete. */
+export class ConnectionLost extends Error {
+  constructor(mutation: boolean) {
+    super(`The connection to the server was lost.${mutation ? ' The change may be stored or not.' : ''}`);
   }
 }
 
@@ -59,31 +70,60 @@ interface Answer<Data> {
   errors?: { message: string; path?: unknown[]; extensions?: { code?: string; limitName?: string } }[];
 }
 
+/** The pause before a query is sent again. */
+const PAUSE_MS = 500;
+
 async function send<Data, Variables>(
   operation: TypedDocumentString<Data, Variables>,
   variables: Variables,
-  { signal, maxBytes }: RequestOptions,
+  options: RequestOptions,
 ): Promise<{ data: Data; text: string }> {
+  const sender = token();
+  const { text, status } = await deliver(operation.toString(), variables, options);
+  const answer = parse<Data>(text, status);
+  const [error] = answer.errors ?? [];
+  if (error) {
+    const { code = '', limitName } = error.extensions ?? {};
+    if (sender === token()) reportRefusal(code, error.path !== undefined);
+    throw new RequestError(error.message, code, limitName, error.path);
+  }
+  if (!answer.data) throw new RequestError('The response has no data.', '');
+  return { data: answer.data, text };
+}
+
+/** The response. After a lost connection a query is sent a second time, and a mutation is not. */
+async function deliver(
+  query: string,
+  variables: unknown,
+  options: RequestOptions,
+): Promise<{ text: string; status: number }> {
+  const body = formatJson({ query, variables });
+  const mutation = !/^\s*query\b/.test(query);
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await post(body, options);
+    } catch (error) {
+      // What `fetch` throws when the connection fails, also while the body is read.
+      if (!(error instanceof TypeError)) throw error;
+      if (mutation || attempt === 2) throw new ConnectionLost(mutation);
+    }
+    await new Promise((resume) => setTimeout(resume, PAUSE_MS));
+    options.signal?.throwIfAborted();
+  }
+}
+
+async function post(body: string, { signal, maxBytes }: RequestOptions): Promise<{ text: string; status: number }> {
   const response = await fetch(ENDPOINT, {
     method: 'POST',
     headers: withToken({
       accept: 'application/graphql-response+json, application/json',
       'content-type': 'application/json',
     }),
-    body: formatJson({ query: operation.toString(), variables }),
+    body,
     ...(signal && { signal }),
   });
   const text = maxBytes === undefined ? await response.text() : await textUpTo(response, maxBytes);
-  const answer = parse<Data>(text, response.status);
-  const [error] = answer.errors ?? [];
-  if (error) {
-    const { code = '', limitName } = error.extensions ?? {};
-    const atField = error.path !== undefined;
-    reportRefusal(code, atField);
-    throw new RequestError(error.message, code, limitName, atField);
-  }
-  if (!answer.data) throw new RequestError('The response has no data.', '');
-  return { data: answer.data, text };
+  return { text, status: response.status };
 }
 
 async function textUpTo(response: Response, maxBytes: number): Promise<string> {
@@ -106,6 +146,12 @@ async function textUpTo(response: Response, maxBytes: number): Promise<string> {
 /** Whether an access rule forbids the places that a field uses. Other fields can be allowed. */
 export function isForbiddenByRules(error: unknown): boolean {
   return error instanceof RequestError && error.code === 'FORBIDDEN' && error.atField;
+}
+
+/** Whether the same request can succeed later. A code that is empty is that of no error of the server. */
+export function mayPass(error: unknown): boolean {
+  if (error instanceof RequestError) return ['', 'CONFLICT', 'TIMEOUT', 'UNAVAILABLE'].includes(error.code);
+  return error instanceof ConnectionLost;
 }
 
 function parse<Data>(text: string, status: number): Answer<Data> {

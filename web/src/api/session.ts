@@ -5,18 +5,24 @@ import { useSyncExternalStore } from 'react';
 const KEY = 'phyllo:token';
 const listeners = new Set<() => void>();
 
-/** `required`: the server has rejected a request without a valid token. */
-export type Access = 'open' | 'required' | 'read-only';
-let access: Access = 'open';
+/** `unknown`: `learnAccess` has no answer. `required`: the server has rejected a request without a valid token. */
+export type Access = 'unknown' | 'open' | 'required' | 'read-only';
+let access: Access = 'unknown';
 
 export const token = (): string => sessionStorage.getItem(KEY) ?? '';
 export const useToken = (): string => useSyncExternalStore(subscribe, token);
 export const useAccess = (): Access => useSyncExternalStore(subscribe, () => access);
 
+/** Whether the token allows changes; undefined until that is known. Access rules can still forbid some of them. */
+export function useEditable(): boolean | undefined {
+  const access = useAccess();
+  return access === 'open' ? true : access === 'read-only' ? false : undefined;
+}
+
 export function setToken(token: string): void {
   if (token === '') sessionStorage.removeItem(KEY);
   else sessionStorage.setItem(KEY, token);
-  access = 'open';
+  note('unknown');
   notify();
 }
 
@@ -26,7 +32,16 @@ export function setToken(token: string): void {
  */
 export function reportRefusal(code: string, atField: boolean): void {
   const readOnly = code === 'FORBIDDEN' && !atField;
-  const said = code === 'UNAUTHENTICATED' ? 'required' : readOnly ? 'read-only' : access;
+  if (code === 'UNAUTHENTICATED') note('required');
+  else if (readOnly) note('read-only');
+}
+
+/** Notes that nothing is known against changes. */
+export function reportOpen(): void {
+  if (access === 'unknown') note('open');
+}
+
+function note(said: Access): void {
   if (said === access) return;
   access = said;
   notify();

@@ -2,11 +2,13 @@ import { useState } from 'react';
 import { InsertDocument } from '../api/generated';
 import { JsonText, RawJson } from '../api/json';
 import { request, RequestError } from '../api/request';
+import { useEditable } from '../api/session';
 import { Failure } from './Failure';
 import { SAMPLES } from './samples';
 
 /** An empty store offers the sample data of `phyllo sample`. */
-export function EmptyStore({ onStored }: { onStored: () => void }) {
+export function EmptyStore({ onStored, onImport }: { onStored: () => void; onImport: (() => void) | undefined }) {
+  const editable = useEditable();
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<Error>();
   const storeAll = () => {
@@ -17,15 +19,20 @@ export function EmptyStore({ onStored }: { onStored: () => void }) {
     <div className="notice">
       <h1>No collections</h1>
       <p>The store is empty, or the access rules of the server list no collection to you.</p>
-      <p>
-        <button type="button" className="primary" disabled={busy} onClick={storeAll}>
-          {busy ? 'Storing …' : 'Store the sample data'}
-        </button>
-      </p>
-      <p>This stores some countries and one larger document, as <code>phyllo sample</code> does.</p>
-      <p>
-        <code>phyllo import FILE --collection NAME</code> stores documents of your own.
-      </p>
+      {editable === true && (
+        <>
+          <p>
+            <button type="button" className="primary" disabled={busy} onClick={storeAll}>
+              {busy ? 'Storing …' : 'Store the sample data'}
+            </button>
+          </p>
+          <p>This stores some countries and one larger document, as <code>phyllo sample</code> does.</p>
+          <p>
+            <button type="button" onClick={onImport}>Import a file</button> stores documents of your own, as{' '}
+            <code>phyllo import FILE --collection NAME</code> does. A file can be dropped on the page, too.
+          </p>
+        </>
+      )}
       {error && <Failure error={error} />}
     </div>
   );

@@ -1,35 +1,51 @@
-import { useCallback } from 'react';
+import { useCallback, useEffect, useRef, useState } from 'react';
+import { learnAccess } from '../api/access';
 import { CollectionsDocument } from '../api/generated';
 import { request } from '../api/request';
-import { useAccess } from '../api/session';
+import { useAccess, useEditable } from '../api/session';
 import { useLoaded } from '../api/useLoaded';
 import { hrefOf, type Route } from '../route';
 import { CollectionView } from './collection/CollectionView';
 import { DocumentView } from './document/DocumentView';
 import { EmptyStore } from './EmptyStore';
 import { Failure } from './Failure';
+import { ImportPanel } from './import/ImportPanel';
+import { useDroppedFiles } from './import/useDroppedFiles';
 import { OpenCollection } from './OpenCollection';
 import { shownName } from './place';
 
 /** The collections, the documents of one of them, and one document. */
 export function Explore({ route }: { route: Route }) {
   const { data, error, reload } = useLoaded('collections', (signal) => request(CollectionsDocument, {}, { signal }));
-  const required = useAccess() === 'required';
+  const access = useAccess();
+  useEffect(() => {
+    if (access === 'unknown') void learnAccess();
+  }, [access]);
   const onChanged = useCallback(() => reload(), [reload]);
-  const [view, name, key] = route;
+  const [view, name, key, path = ''] = route;
   const named = view === 'c' && name !== undefined;
   const listed = named ? data?.collections.find((one) => one.name === name) : undefined;
   // Access rules can hide a collection from the list and allow some of its documents.
   const unlisted = named && data !== undefined ? { name, count: null, indexes: [] } : undefined;
   const chosen = listed ?? unlisted;
-  if (required) return null;
+  const editable = useEditable() === true;
+  // The panel stays while its import runs.
+  const running = useRef(false);
+  const [asked, setAsked] = useState<{ files: readonly File[]; round: number }>();
+  const ask = useCallback((files: readonly File[]) => {
+    if (!running.current) setAsked((old) => ({ files, round: (old?.round ?? 0) + 1 }));
+  }, []);
+  const dragging = useDroppedFiles(ask);
+  const onRunning = useCallback((now: boolean) => void (running.current = now), []);
+  const onImport = editable ? () => ask([]) : undefined;
+  if (access === 'required') return null;
   return (
     <div className={chosen ? 'explore chosen' : 'explore'}>
       <nav className="collections" aria-label="Collections">
         <h2>
           Collections <button type="button" onClick={reload}>Reload</button>
         </h2>
-        {error && <Failure error={error} />}
+        {error && <Failure error={error} onRetry={reload} />}
         <ul>
           {data?.collections.map(({ name, count }) => (
             <li key={name}>
@@ -39,16 +55,30 @@ export function Explore({ route }: { route: Route }) {
             </li>
           ))}
         </ul>
+        {onImport && data && data.collections.length > 0 && <button type="button" onClick={onImport}>Import a file</button>}
         <OpenCollection />
       </nav>
       <main>
-        {chosen === undefined && data?.collections.length === 0 && <EmptyStore onStored={reload} />}
+        {dragging && <p className="drop" role="status">Drop a file to import it.</p>}
+        {asked && (
+          <ImportPanel
+            key={asked.round}
+            files={asked.files}
+            collection={chosen?.name ?? ''}
+            onStored={reload}
+            onRunning={onRunning}
+            onClose={() => setAsked(undefined)}
+          />
+        )}
+        {chosen === undefined && data?.collections.length === 0 && <EmptyStore onStored={reload} onImport={onImport} />}
         {chosen === undefined && data && data.collections.length > 0 && (
           <p className="notice">Choose a collection.</p>
         )}
-        {chosen && key !== undefined && <DocumentView key={`${name}/${key}`} collection={chosen.name} id={key} />}
+        {chosen && key !== undefined && (
+          <DocumentView key={JSON.stringify([name, key, path])} collection={chosen.name} id={key} path={path} />
+        )}
         {chosen && key === undefined && (
-          <CollectionView key={chosen.name} collection={chosen} onChanged={onChanged} />
+          <CollectionView key={chosen.name} collection={chosen} onChanged={onChanged} onImport={onImport} />
         )}
       </main>
     </div>

@@ -1,7 +1,7 @@
 import { useMemo, useState } from 'react';
 import { SampleDocument, type CollectionsQuery } from '../../api/generated';
 import { isForbiddenByRules, request, RequestError } from '../../api/request';
-import { useAccess } from '../../api/session';
+import { useEditable } from '../../api/session';
 import { useLoaded } from '../../api/useLoaded';
 import { openInGraphiql } from '../../graphiql/handover';
 import { Failure } from '../Failure';
@@ -29,13 +29,14 @@ interface Props {
   collection: Collection;
   /** Reads the list of collections again. */
   onChanged: () => void;
+  onImport: (() => void) | undefined;
 }
 
 /** The indexes of a collection and the table of its documents. */
-export function CollectionView({ collection, onChanged }: Props) {
+export function CollectionView({ collection, onChanged, onImport }: Props) {
   const { name, count } = collection;
   const [inserting, setInserting] = useState(false);
-  const editable = useAccess() !== 'read-only';
+  const editable = useEditable() === true;
   const sample = useLoaded(name, async (signal) => {
     try {
       const paths = sampledPaths(await request(SampleDocument, { collection: name }, { signal }));
@@ -55,13 +56,14 @@ export function CollectionView({ collection, onChanged }: Props) {
           {count === null ? 'not listed' : `${count.toLocaleString('en')} ${count === 1 ? 'document' : 'documents'}`}
         </span>
         {editable && <button type="button" onClick={() => setInserting(!inserting)} aria-expanded={inserting}>Insert</button>}
+        {onImport && <button type="button" onClick={onImport}>Import</button>}
       </header>
       {inserting && <InsertForm collection={name} onDone={() => setInserting(false)} />}
       {count === null && (
         <p className="about">The server does not list this collection: it does not exist, or the access rules hide it from you.</p>
       )}
       <Indexes collection={collection} editable={editable} onChanged={onChanged} />
-      {sample.error && <Failure error={sample.error} />}
+      {sample.error && <div><Failure error={sample.error} onRetry={sample.reload} /></div>}
       {sample.data && (
         <DocumentTable collection={collection} {...sample.data} editable={editable} onChanged={onChanged} />
       )}
@@ -69,7 +71,7 @@ export function CollectionView({ collection, onChanged }: Props) {
   );
 }
 
-interface TableProps extends Props {
+interface TableProps extends Omit<Props, 'onImport'> {
   paths: readonly SampledPath[];
   columns: readonly Path[];
   editable: boolean;
@@ -117,7 +119,7 @@ function DocumentTable({ collection, paths, columns: initialColumns, editable, o
         onGraphiql={() => openInGraphiql(tableQuery(name, where, order, columns))}
         query={() => tableQuery(name, where, order, columns)}
       />
-      {error && <Failure error={error} />}
+      {error && <div><Failure error={error} onRetry={documents.retry} /></div>}
       {expensive && scanLimit === null && (
         <p><button type="button" onClick={() => setScanLimit(EXAMINED_MORE)}>Examine up to {EXAMINED_MORE.toLocaleString('en')} documents</button></p>
       )}

@@ -46,8 +46,15 @@ export interface Documents extends Pages {
   error: Error | undefined;
   more: () => void;
   reload: () => void;
+  /** Reads what failed again. */
+  retry: () => void;
   /** Reads documents that are shown again. */
   refresh: (keys: ReadonlySet<string>) => Promise<void>;
+}
+
+interface Failed {
+  error: Error;
+  retry: () => void;
 }
 
 const NOTHING: Pages = { rows: [], values: new Map(), plan: undefined, next: null, cursor: undefined };
@@ -56,7 +63,7 @@ export function useDocuments(query: TableQuery): Documents {
   const { collection, columns, where, order, scanLimit } = query;
   const [pages, setPages] = useState(NOTHING);
   const [loading, setLoading] = useState(true);
-  const [error, setError] = useState<Error>();
+  const [failure, setFailure] = useState<Failed>();
   const [round, setRound] = useState(0);
   const shown = useRef(pages);
   shown.current = pages;
@@ -73,10 +80,10 @@ export function useDocuments(query: TableQuery): Documents {
           values: new Map([...before.values, ...page.values]),
           cursor: before.cursor === undefined ? page.cursor : before.cursor,
         });
-        setError(undefined);
+        setFailure(undefined);
       } catch (error) {
         if (signal.aborted) return;
-        setError(error as Error);
+        setFailure({ error: error as Error, retry: () => void load(before, signal) });
       }
       setLoading(false);
     },
@@ -113,13 +120,14 @@ export function useDocuments(query: TableQuery): Documents {
   const queue = useRef(Promise.resolve());
   const refresh = useCallback(
     (keys: ReadonlySet<string>) => {
-      const failed = (error: Error) => void (abort.current.signal.aborted || setError(error));
+      const failed = (error: Error) => void (abort.current.signal.aborted || setFailure({ error, retry: reload }));
       queue.current = queue.current.then(() => readAgain(keys)).catch(failed);
       return queue.current;
     },
-    [readAgain],
+    [readAgain, reload],
   );
-  return { ...pages, loading, error, more, reload, refresh };
+  const { error, retry = reload } = failure ?? {};
+  return { ...pages, loading, error, more, reload, retry, refresh };
 }
 
 async function readPage(

@@ -4,7 +4,7 @@ import { request } from '../../api/request';
 import { useDebounced } from '../useDebounced';
 import { useLoaded } from '../../api/useLoaded';
 import { Failure } from '../Failure';
-import { jsonPathOf } from '../place';
+import { jsonPathOf, type PathInput } from '../place';
 import { isContainer, summaryOf } from '../kinds';
 import { readShort } from '../values';
 import type { DocumentPlace } from './edit';
@@ -13,13 +13,13 @@ import type { DocumentPlace } from './edit';
 const SHOWN = 200;
 const BYTES_MAX = 2 ** 20;
 
-/** What a JSONPath selects in the document, tried as it is typed. */
-export function PathSearch({ at }: { at: DocumentPlace }) {
+/** What a JSONPath selects in the part of the document that is shown, tried as it is typed. */
+export function PathSearch({ at, path }: { at: DocumentPlace; path: PathInput }) {
   const [typed, setTyped] = useState('$.*');
   const query = useDebounced(typed);
   const { data, error } = useLoaded(query, async (signal) => {
     if (query === '') return undefined;
-    const { document } = await request(SelectDocument, { ...at, query }, { signal, maxBytes: BYTES_MAX });
+    const { document } = await request(SelectDocument, { ...at, path, query }, { signal, maxBytes: BYTES_MAX });
     const places = document?.select ?? [];
     return { count: places.length, places: places.slice(0, SHOWN), values: await readShort(places.slice(0, SHOWN), signal) };
   });

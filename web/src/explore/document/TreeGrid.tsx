@@ -44,12 +44,12 @@ export function TreeGrid({ at, control, edits, editable }: Props) {
     },
   });
 
-  const focusRow = (index: number) => {
+  const focusRow = (index: number, wanted = () => true) => {
     const row = rows[index];
     if (!row) return;
     setActive(idOf(row));
     virtual.scrollToIndex(index);
-    requestAnimationFrame(() => focusShown(frame.current, index, FRAMES));
+    requestAnimationFrame(() => focusShown(frame.current, index, wanted, FRAMES));
   };
   const press = (row: Row) => {
     pressed.current = true;
@@ -77,11 +77,15 @@ export function TreeGrid({ at, control, edits, editable }: Props) {
     else return;
     event.preventDefault();
   };
-  // An edit that ends late closes its own form only.
+  // An edit that ends late closes its own form only, and leaves the focus where the user has moved it.
   const closeForm = (index: number, id: string, closed: Form | undefined) => {
     if (open.current?.id !== id || open.current.form !== closed) return;
     setForm(undefined);
-    focusRow(index);
+    const stayed = () => {
+      const focused = document.activeElement;
+      return focused === document.body || frame.current?.querySelector('.form')?.contains(focused) === true;
+    };
+    if (stayed()) focusRow(index, stayed);
   };
 
   return (
@@ -109,8 +113,7 @@ export function TreeGrid({ at, control, edits, editable }: Props) {
             >
               {row.type === 'failure' && (
                 <div role="gridcell">
-                  <Failure error={row.error} />{' '}
-                  <button type="button" onClick={() => control.more(row.parent)}>Try again</button>
+                  <Failure error={row.error} onRetry={() => control.more(row.parent)} />
                 </div>
               )}
               {row.type === 'more' && <MoreRow row={row} onMore={() => control.more(row.parent)} />}
@@ -137,10 +140,11 @@ export function TreeGrid({ at, control, edits, editable }: Props) {
 /** Frames within which a row is in the page after it was scrolled to. */
 const FRAMES = 10;
 
-function focusShown(frame: HTMLElement | null, index: number, frames: number): void {
+function focusShown(frame: HTMLElement | null, index: number, wanted: () => boolean, frames: number): void {
+  if (!wanted()) return;
   const row = frame?.querySelector<HTMLElement>(`[data-index="${index}"]`);
   if (row) row.focus();
-  else if (frames > 0) requestAnimationFrame(() => focusShown(frame, index, frames - 1));
+  else if (frames > 0) requestAnimationFrame(() => focusShown(frame, index, wanted, frames - 1));
 }
 
 function idOf(row: Row | undefined): string {

@@ -6,9 +6,10 @@ import {
   RemoveDocument,
   ReplaceDocument,
   RootDocument,
+  type RemoveMutationVariables,
 } from '../../api/generated';
 import { RawJson } from '../../api/json';
-import { request, RequestError, requestText, ResponseTooLarge } from '../../api/request';
+import { isForbiddenByRules, request, RequestError, requestText, ResponseTooLarge } from '../../api/request';
 import type { Path } from '../place';
 import { inverseOf, isUntouched, Mismatch, type Applied, type Current, type DocumentPlace, type Edit } from './edit';
 
@@ -24,8 +25,8 @@ const ATTEMPTS = 5;
  */
 export async function applyEdit(at: DocumentPlace, edit: Edit, version: string | null): Promise<Applied> {
   let expected = version;
-  if (edit.kind === 'add') expected = await versionWithout(at, edit);
   for (let attempt = 1; ; attempt++) {
+    if (edit.kind === 'add') expected = await versionWithout(at, edit, attempt === 1 ? version : null);
     try {
       return { version: await send(at, edit, expected), inverse: inverseOf(edit) };
     } catch (error) {
@@ -37,11 +38,23 @@ export async function applyEdit(at: DocumentPlace, edit: Edit, version: string |
   }
 }
 
-/** A new member must not replace one that is beyond the page that is shown. */
-async function versionWithout(at: DocumentPlace, edit: Edit & { kind: 'add' }): Promise<string | null> {
+/**
+ * A new member must not replace one that is beyond the page that is shown. Access rules can allow the member and
+ * forbid its parent, which has the version; then it is `known`.
+ */
+async function versionWithout(
+  at: DocumentPlace,
+  edit: Edit & { kind: 'add' },
+  known: string | null,
+): Promise<string | null> {
   const current = await readCurrent(at, edit.path);
   if (current.place) throw new Mismatch(edit, current);
-  return (await readPlace(at, edit.path.slice(0, -1))).place?.version ?? null;
+  try {
+    return (await readPlace(at, edit.path.slice(0, -1))).place?.version ?? null;
+  } catch (error) {
+    if (!isForbiddenByRules(error)) throw error;
+    return known;
+  }
 }
 
 async function send(at: DocumentPlace, edit: Edit, ifVersion: string | null): Promise<string | null> {
@@ -56,10 +69,20 @@ async function send(at: DocumentPlace, edit: Edit, ifVersion: string | null): Pr
       const patch = [{ op: 'add', path: `/${edit.index}`, value: new RawJson(edit.text) }];
       return (await request(PatchDocument, { ...at, path, patch, ifVersion })).patchDocument.version;
     }
-    case 'remove': {
-      const { deleteDocument } = await request(RemoveDocument, { ...at, path, ifVersion });
-      return deleteDocument.document?.version ?? null;
-    }
+    case 'remove':
+      return remove({ ...at, path, ifVersion });
+  }
+}
+
+/** A forbidden field rejects the whole mutation before it has an effect, so it is sent again without the field. */
+async function remove(variables: Omit<RemoveMutationVariables, 'withVersion'>): Promise<string | null> {
+  try {
+    const { deleteDocument } = await request(RemoveDocument, { ...variables, withVersion: true });
+    return deleteDocument.document?.version ?? null;
+  } catch (error) {
+    if (!isForbiddenByRules(error)) throw error;
+    await request(RemoveDocument, { ...variables, withVersion: false });
+    return null;
   }
 }
 

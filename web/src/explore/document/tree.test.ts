@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonKind } from '../../api/generated';
 import { pointerOf, type Path } from '../place';
-import { affectedBy, EMPTY_TREE, reduceTree, rowsOf, type Place, type Tree, type TreeAction } from './tree';
+import { affectedBy, EMPTY_TREE, openPlaces, reduceTree, rowsOf, type Place, type Tree, type TreeAction } from './tree';
 
 const place = (path: Path, kind: JsonKind = 'NUMBER', text?: string, length: number | null = null): Place => ({
   id: `d#${pointerOf(path)}`,
@@ -45,6 +45,31 @@ test('the next page is appended', () => {
 test('a level that fails says so in its place', () => {
   const tree = after(...opened, { type: 'open', path: ['a'] }, { type: 'failed', path: ['a'], error: new Error('no') });
   assert.deepEqual(shown(tree), ['', '/a', 'failure /a', '/b']);
+});
+
+test('a root that is read again keeps the open levels, and a closed one is read when it is opened', () => {
+  const closed: TreeAction[] = [
+    { type: 'open', path: ['a'] },
+    { type: 'level', path: ['a'], places: [place(['a', 0])], next: null },
+    { type: 'close', path: ['a'] },
+  ];
+  const tree = after(...opened, ...closed, { type: 'root', root });
+  assert.deepEqual(shown(tree), ['', '/a', '/b']);
+  assert.equal(tree.levels.has('/a'), false);
+  assert.deepEqual(openPlaces(tree).map(({ path }) => path), [[]]);
+  assert.deepEqual(shown(reduceTree(tree, { type: 'root', root: null })), []);
+});
+
+test('a part of a document is a tree of its own', () => {
+  const part = place(['a'], 'OBJECT', undefined, 1);
+  const tree = after(
+    { type: 'root', root: part },
+    { type: 'open', path: ['a'] },
+    { type: 'level', path: ['a'], places: [place(['a', 'x'], 'NUMBER', '5')], next: null },
+  );
+  assert.deepEqual(shown(tree), ['/a', '/a/x']);
+  assert.deepEqual(affectedBy(tree, [['a', 'x']]), { ids: new Set(['d#/a/x', 'd#/a']), levels: [] });
+  assert.deepEqual(affectedBy(tree, [['b']]), { ids: new Set(), levels: [] });
 });
 
 test('only places whose value is another one count as changed', () => {

@@ -49,7 +49,7 @@ export type TreeAction =
 export function reduceTree(tree: Tree, action: TreeAction): Tree {
   switch (action.type) {
     case 'root':
-      return { ...EMPTY_TREE, root: action.root };
+      return rooted(tree, action.root);
     case 'open':
       return { ...tree, open: new Set(tree.open).add(pointerOf(action.path)) };
     case 'close':
@@ -75,6 +75,13 @@ export function reduceTree(tree: Tree, action: TreeAction): Tree {
     case 'refreshed':
       return refreshed(tree, action.places);
   }
+}
+
+/** Open levels stay until they are read again, and closed ones are read when they are opened. */
+function rooted(tree: Tree, root: Place | null): Tree {
+  if (!root || !isContainer(root) || root.id !== tree.root?.id) return { ...EMPTY_TREE, root };
+  const levels = new Map([...tree.levels].filter(([pointer]) => tree.open.has(pointer)));
+  return { ...tree, root, levels };
 }
 
 function withLevel(tree: Tree, path: Path, change: (level: Level) => Level): Tree {
@@ -132,11 +139,24 @@ function addRows(rows: Row[], tree: Tree, place: Place, depth: number, index: nu
   else if (level.next !== null || level.loading) rows.push({ type: 'more', parent: place, depth: depth + 1, level });
 }
 
+/** The places whose levels are open and read. */
+export function openPlaces(tree: Tree): Place[] {
+  return [...knownPlaces(tree)].flatMap(([pointer, place]) =>
+    tree.open.has(pointer) && tree.levels.has(pointer) ? [place] : [],
+  );
+}
+
+/** What is read, by JSON Pointer. */
+export function knownPlaces(tree: Tree): Map<string, Place> {
+  const known = new Map<string, Place>();
+  if (tree.root) known.set(pointerOf(tree.root.path), tree.root);
+  for (const level of tree.levels.values()) level.places.forEach((place) => known.set(pointerOf(place.path), place));
+  return known;
+}
+
 /** Which places and levels to read again after changes at `paths`. */
 export function affectedBy(tree: Tree, paths: readonly Path[]): { ids: Set<string>; levels: Path[] } {
-  const known = new Map<string, Place>();
-  if (tree.root) known.set('', tree.root);
-  for (const level of tree.levels.values()) level.places.forEach((place) => known.set(pointerOf(place.path), place));
+  const known = knownPlaces(tree);
   const ids = new Set<string>();
   const levels = new Map<string, Path>();
   for (const path of paths) {

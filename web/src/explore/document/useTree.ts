@@ -1,11 +1,11 @@
 // Reads the levels of a document that are opened, and again what changes.
 import { useCallback, useEffect, useReducer, useRef, useState } from 'react';
-import { LevelDocument, PlacesDocument, RootDocument, type PlaceFragment } from '../../api/generated';
+import { LevelDocument } from '../../api/generated';
 import { request } from '../../api/request';
-import { pointerOf, type Path, type Segment } from '../place';
+import { contains, pointerOf, type Path, type PathInput, type Segment } from '../place';
 import { isContainer } from '../kinds';
-import { pagesOf, readShort } from '../values';
-import { affectedBy, EMPTY_TREE, reduceTree, type Place, type Tree } from './tree';
+import { readPlaces, readRoot, stillOpen, withValues } from './readPlaces';
+import { affectedBy, EMPTY_TREE, openPlaces, reduceTree, type Level, type Place, type Tree } from './tree';
 
 const PAGE = 100;
 /** `children` gives at most as many; a longer level that changes is read again up to here. */
@@ -29,7 +29,8 @@ export interface TreeControl extends RootState {
   reload: () => void;
 }
 
-export function useTree(collection: string, id: string): TreeControl {
+/** The tree of the part of a document at `path`. */
+export function useTree(collection: string, id: string, path: PathInput): TreeControl {
   const [tree, dispatch] = useReducer(reduceTree, EMPTY_TREE);
   const [root, setRoot] = useState<RootState>({ loaded: false });
   const [round, setRound] = useState(0);
@@ -40,7 +41,7 @@ export function useTree(collection: string, id: string): TreeControl {
     async (path: Path, first: number, position: { after?: string | null; from?: Segment | undefined }) => {
       const variables = { collection, id, path, first, after: position.after ?? null, from: position.from ?? null };
       const { document } = await request(LevelDocument, variables);
-      const places = await withValues(document?.children.nodes ?? []);
+      const places = await withValues({ collection, id }, document?.children.nodes ?? []);
       const info = document?.children.pageInfo;
       return { places, next: info?.hasNextPage ? info.endCursor : null };
     },
@@ -59,20 +60,32 @@ export function useTree(collection: string, id: string): TreeControl {
     [read],
   );
 
+  const loadAgain = useCallback(
+    (path: Path, { levels }: Tree) => {
+      const level = levels.get(pointerOf(path));
+      return load(path, sizeOf(level), level?.from);
+    },
+    [load],
+  );
+
   useEffect(() => {
     const abort = new AbortController();
-    readRoot(collection, id, abort.signal).then(
+    readRoot({ collection, id, path }, abort.signal).then(
       ({ place, cursor }) => {
+        const before = shown.current;
         dispatch({ type: 'root', root: place });
         setRoot({ cursor, loaded: true });
         if (!place || !isContainer(place)) return;
-        dispatch({ type: 'open', path: [] });
-        void load([], PAGE, undefined);
+        const open = place.id === before.root?.id ? openPlaces(before) : [];
+        for (const { path } of open) void loadAgain(path, before);
+        if (open.length > 0) return;
+        dispatch({ type: 'open', path: place.path });
+        void load(place.path, PAGE, undefined);
       },
-      (error: Error) => abort.signal.aborted || setRoot({ error, loaded: false }),
+      (error: Error) => abort.signal.aborted || setRoot((root) => ({ ...root, error })),
     );
     return () => abort.abort();
-  }, [collection, id, round, load]);
+  }, [collection, id, path, round, load, loadAgain]);
 
   const toggle = useCallback(
     ({ path }: Place) => {
@@ -106,11 +119,14 @@ export function useTree(collection: string, id: string): TreeControl {
 
   const readAgain = useCallback(
     async (paths: readonly Path[]) => {
-      if (paths.some((path) => path.length === 0) && !(await stillOpen(collection, id, shown.current))) {
+      const { root } = shown.current;
+      // A change above the part changes the part.
+      const inside = paths.map((path) => (root && contains(path, root.path) ? root.path : path));
+      if (!root || (inside.includes(root.path) && !(await stillOpen({ collection, id, path: root.path }, root)))) {
         return setRound((round) => round + 1);
       }
-      const { ids, levels } = affectedBy(shown.current, paths);
-      const { places, gone } = await readPlaces([...ids]);
+      const { ids, levels } = affectedBy(shown.current, inside);
+      const { places, gone } = await readPlaces({ collection, id }, [...ids], shown.current);
       dispatch({ type: 'refreshed', places });
       const parents = gone.map((id) => parentOf(shown.current, id)).filter((path) => path !== undefined);
       const again = new Map([...levels, ...parents].map((path) => [pointerOf(path), path]));
@@ -118,8 +134,7 @@ export function useTree(collection: string, id: string): TreeControl {
         [...again].map(async ([pointer, path]) => {
           const level = shown.current.levels.get(pointer);
           if (!level) return;
-          const first = Math.min(Math.max(level.places.length, PAGE), PAGE_MAX);
-          const page = await read(path, first, { from: level.from });
+          const page = await read(path, sizeOf(level), { from: level.from });
           dispatch({ type: 'level', path, from: level.from, ...page });
         }),
       );
@@ -141,30 +156,8 @@ export function useTree(collection: string, id: string): TreeControl {
   return { tree, ...root, toggle, more: (place) => void more(place), startAt, refresh, reload };
 }
 
-async function readRoot(collection: string, id: string, signal: AbortSignal) {
-  const { document, changesCursor } = await request(RootDocument, { collection, id, path: [] }, { signal });
-  const [place = null] = document ? await withValues([document], signal) : [];
-  return { place, cursor: changesCursor };
-}
-
-/** Whether the document as a whole is of the kind that is shown. */
-async function stillOpen(collection: string, id: string, { root }: Tree): Promise<boolean> {
-  const { document } = await request(RootDocument, { collection, id, path: [] });
-  return root !== null && document?.kind === root.kind && isContainer(root);
-}
-
-async function withValues(places: readonly PlaceFragment[], signal?: AbortSignal): Promise<Place[]> {
-  const values = await readShort(places, signal);
-  return places.map((place) => ({ ...place, text: values.get(place.id) }));
-}
-
-/** The places as they are now, and the ids of those that are no more. */
-async function readPlaces(ids: readonly string[]) {
-  const pages = await Promise.all(pagesOf(ids).map((page) => request(PlacesDocument, { ids: page })));
-  const found = pages.flatMap(({ nodes }) => nodes).flatMap((node) => (node && 'id' in node ? [node as PlaceFragment] : []));
-  const places = new Map((await withValues(found)).map((place) => [place.id, place]));
-  return { places, gone: ids.filter((id) => !places.has(id)) };
-}
+/** As many children as are shown. */
+const sizeOf = (level: Level | undefined) => Math.min(Math.max(level?.places.length ?? 0, PAGE), PAGE_MAX);
 
 function parentOf(tree: Tree, id: string): Path | undefined {
   for (const { places } of tree.levels.values()) {
