@@ -96,6 +96,8 @@ pub const STEPS_PER_QUERY_BYTE: u64 = 4;
 pub const STEPS_PER_BOUND_FIELD: u64 = 16;
 /// Steps of work per read that is planned, or whose result is found. They are not spent.
 pub const STEPS_PER_READ: u64 = 16;
+/// Steps of work per change that a subscriber gets. They are not spent.
+pub const STEPS_PER_CHANGE: u64 = 64;
 /// Steps of work per key that is set or cleared.
 pub const STEPS_PER_WRITE: u64 = 10;
 /// Bytes of memory that a write of a transaction takes, besides its key and its value.

@@ -29,9 +29,10 @@ use super::history::Histories;
 use super::interest::Interest;
 use super::read_change_log::{LoggedCommit, Start};
 use super::settings::{ChangeSettings, horizon_of};
-use crate::budget::{Pool, turn};
+use crate::budget::{Pool, count_steps, turn};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, Version};
+use crate::limits::STEPS_PER_CHANGE;
 use crate::store::Store;
 
 /// The changes of a store, for the subscribers of this process.
@@ -217,7 +218,14 @@ impl ChangeFollower {
 
     /// The next change of the commits that were taken.
     async fn take(&mut self) -> Option<FollowedChange> {
-        while let Some(commit) = self.taken.first(&self.feed.0.commits) {
+        'turns: loop {
+            // No commit is held here: a connection that does not read can wait here for long.
+            turn().await;
+            count_steps(STEPS_PER_CHANGE);
+            let Some(commit) = self.taken.first(&self.feed.0.commits) else {
+                self.looked_at = 0;
+                return None;
+            };
             while let Some(change) = commit.changes.get(self.looked_at) {
                 let number = self.looked_at;
                 self.looked_at += 1;
@@ -227,7 +235,7 @@ impl ChangeFollower {
                 };
                 if at <= self.position || !self.interest.includes(change) {
                     if self.looked_at.is_multiple_of(LOOKED_AT_ONCE) {
-                        turn().await;
+                        continue 'turns;
                     }
                     continue;
                 }
@@ -254,8 +262,6 @@ impl ChangeFollower {
             self.looked_at = 0;
             self.taken.pop(&self.feed.0.commits);
         }
-        self.looked_at = 0;
-        None
     }
 
     /// Takes commits from memory, up to an amount.

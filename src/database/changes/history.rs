@@ -11,7 +11,7 @@ use crate::key::Version;
 use crate::store::{Read, Sessions};
 
 /// The histories of a store.
-#[derive(Clone)]
+#[derive(Clone, Default)]
 pub(crate) struct Histories {
     /// The history of versions without a session.
     store: String,

@@ -2,12 +2,18 @@ use async_trait::async_trait;
 use futures::FutureExt as _;
 use tokio::task::yield_now;
 
+use std::cell::Cell;
+use std::future::poll_fn;
+use std::pin::pin;
 use std::sync::OnceLock;
+use std::task::Poll;
 
 use super::*;
+use crate::budget::Sliced;
 use crate::document::id::DocumentId;
 use crate::document::path::{Path, Place};
 use crate::key::{ChangeKind, LoggedChange};
+use crate::limits::STEPS_AT_A_TIME;
 use crate::store::{Read, StoreLimits, Transaction};
 
 /// A store whose reads fail.
@@ -118,4 +124,73 @@ async fn a_task_ends_without_subscribers() {
     parts.state().subscribers.remove(&interest, tail);
     assert!(!parts.publish(tail, vec![commit(1, &[1])], version(1)).await);
     assert!(parts.state().tail.is_none());
+}
+
+/// A follower that has taken the commits.
+fn follower(commits: Vec<LoggedCommit>) -> ChangeFollower {
+    let feed = ChangeFeed::new(Arc::new(UnreadableStore));
+    let interest = Interest::in_collection("D".to_owned());
+    let signal = Arc::<Signal>::default();
+    let mut follower = ChangeFollower {
+        number: feed.0.add(&interest, &signal, version(0)),
+        interest,
+        histories: Histories::default(),
+        position: ChangePosition::after(version(0)),
+        signal,
+        taken: TakenCommits::default(),
+        looked_at: 0,
+        patches: Arc::new(PatchWindow::new(&feed.0.patches)),
+        feed,
+    };
+    let commits = commits.into_iter().map(Arc::new).collect();
+    follower.taken.fill(&follower.feed.0.commits, commits);
+    follower
+}
+
+#[tokio::test]
+async fn a_follower_takes_as_many_changes_at_once_as_fit_into_a_slice() {
+    const CHANGES: usize = 1_000;
+    let ids: Vec<i64> = (0..1_000).collect();
+    let mut follower = follower(vec![commit(1, &ids)]);
+    let taken = Cell::new(0);
+    let mut task = pin!(Sliced::new(async {
+        while let Some(change) = follower.take().await {
+            assert_eq!(change.change, taken.get());
+            taken.set(taken.get() + 1);
+        }
+    }));
+    let mut most = 0;
+    poll_fn(|context| {
+        let before = taken.get();
+        let polled = task.as_mut().poll(context);
+        most = most.max(taken.get() - before);
+        polled
+    })
+    .await;
+    assert_eq!(taken.get(), CHANGES);
+    assert!(
+        most as u64 <= STEPS_AT_A_TIME / STEPS_PER_CHANGE + 1,
+        "{most}"
+    );
+}
+
+#[tokio::test]
+async fn a_follower_that_stops_waiting_loses_no_change() {
+    let mut follower = follower(vec![commit(1, &[1, 2]), commit(2, &[3])]);
+    let mut taken = Vec::new();
+    loop {
+        {
+            let mut stopped = pin!(Sliced::new(async {
+                count_steps(STEPS_AT_A_TIME);
+                follower.take().await
+            }));
+            let polled = poll_fn(|context| Poll::Ready(stopped.as_mut().poll(context))).await;
+            assert!(polled.is_pending());
+        }
+        let Some(change) = follower.take().await else {
+            break;
+        };
+        taken.push((change.commit.version, change.change));
+    }
+    assert_eq!(taken, [(version(1), 0), (version(1), 1), (version(2), 0)]);
 }
