@@ -355,8 +355,6 @@ pub const OPEN_TIME_MAX: Duration = Duration::from_secs(30);
 pub const FORMAT_POLL_TIME: Duration = Duration::from_secs(1);
 /// Bytes of a part of a large range that is read concurrently with other parts.
 pub const PARALLEL_READ_BYTES: usize = 512 << 10;
-/// Streams of a merge that begin together. More make polls longer: each polls all that wait.
-pub const STREAMS_BEGUN_AT_ONCE: usize = 64;
 /// Concurrent reads of one range.
 pub const PARALLEL_READS_MAX: usize = 8;
 /// Subspaces over which commit markers are spread, to avoid a hot range.

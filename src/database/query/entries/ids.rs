@@ -13,7 +13,6 @@ use crate::budget::{Budget, Share};
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
 use crate::key::{Entry, Family, hex};
-use crate::limits::STREAMS_BEGUN_AT_ONCE;
 
 /// An id in the form in which keys end with it. The bytes sort like the ids.
 pub(crate) type IdBytes = Vec<u8>;
@@ -269,15 +268,12 @@ impl<'r> Union<'r> {
                 let unread: BTreeSet<usize> = self.unread.iter().copied().collect();
                 let parts = self.parts.iter_mut().enumerate();
                 let unread = parts.filter(|(at, _)| unread.contains(at));
-                let mut unread: Vec<_> = unread.collect();
-                for parts in unread.chunks_mut(STREAMS_BEGUN_AT_ONCE) {
-                    let peeked = parts.iter_mut().map(|(at, part)| async move {
-                        let head = part.peek(backward).await?;
-                        Ok::<_, Error>(head.map(|id| (id, *at)))
-                    });
-                    let heads = try_join_all(peeked).await?;
-                    self.heads.extend(heads.into_iter().flatten());
-                }
+                let peeked = unread.map(|(at, part)| async move {
+                    let head = part.peek(backward).await?;
+                    Ok::<_, crate::error::Error>(head.map(|id| (id, at)))
+                });
+                let heads = try_join_all(peeked).await?;
+                self.heads.extend(heads.into_iter().flatten());
             }
         }
         self.unread.clear();

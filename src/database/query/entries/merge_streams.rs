@@ -9,7 +9,6 @@ use super::keys::KeyReader;
 use super::walk::{EntryWalk, IndexEntry, ScanShape};
 use crate::database::query::page::Stopped;
 use crate::error::{Error, Result};
-use crate::limits::STREAMS_BEGUN_AT_ONCE;
 
 /// The entries of all streams of an ordered scan, in order, without duplicates.
 pub(crate) struct MergedWalk<'r> {
@@ -100,10 +99,8 @@ impl<'r> MergedWalk<'r> {
         }
         if !self.is_open {
             self.is_open = true;
-            let mut firsts = Vec::with_capacity(self.walks.len());
-            for walks in self.walks.chunks_mut(STREAMS_BEGUN_AT_ONCE) {
-                firsts.extend(try_join_all(walks.iter_mut().map(EntryWalk::next)).await?);
-            }
+            let firsts = self.walks.iter_mut().map(EntryWalk::next);
+            let firsts = try_join_all(firsts).await?;
             for (walk, first) in firsts.into_iter().enumerate() {
                 self.push(walk, first);
             }
