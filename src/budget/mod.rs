@@ -22,6 +22,7 @@ mod steps;
 mod turns;
 mod waiting;
 mod waiting_client;
+mod waiting_parts;
 mod written_text;
 
 pub(crate) use compute::reads_here;

@@ -4,7 +4,8 @@
 //! one task. A part of the task that yields alone hands over to the next part, and the scheduler
 //! waits for all of them. So a task is polled inside [`Sliced`], which begins a slice at each poll.
 //! Once it is over, every part that reaches [`turn`] or [`pause`] is pending until the next poll
-//! of the task. Parts ask before they work, so a poll takes one slice and one portion of work.
+//! of the task. Parts ask before they work, so a poll takes one slice and one portion of work. Parts that
+//! wait go on in the order in which they began to ([`WaitingParts`]).
 //!
 //! The scheduler polls tasks in turn. So the more tasks wait for their next slice, the shorter slices are:
 //! a new request then waits about [`ROUND_TIME`] for them, not a whole slice for each.
@@ -12,8 +13,10 @@
 //! A slice is also over after [`STEPS_AT_A_TIME`] steps of work. So the most steps of one poll do not
 //! depend on the machine, and tests assert them ([`longest_poll_steps`]).
 
-use std::cell::Cell;
-use std::pin::Pin;
+use std::cell::{Cell, RefCell};
+use std::future::poll_fn;
+use std::mem;
+use std::pin::{Pin, pin};
 use std::sync::LazyLock;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
@@ -21,8 +24,13 @@ use std::task::{Context, Poll};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use tokio::task::yield_now;
+
 use super::poll_clock::thread_time;
-use crate::limits::{LONG_POLL_TIME, ROUND_TIME, SLICE_TIME, SLICE_TIME_MIN, STEPS_AT_A_TIME};
+use super::waiting_parts::WaitingParts;
+use crate::limits::{
+    LONG_POLL_TIME, PARTS_RESUMED_AT_ONCE, ROUND_TIME, SLICE_TIME, SLICE_TIME_MIN, STEPS_AT_A_TIME,
+};
 
 thread_local! {
     /// When the slice of the task that this thread polls ends. `None` outside of [`Sliced`].
@@ -31,8 +39,8 @@ thread_local! {
     static BLOCKED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     /// The steps of work that the current poll has done, without those on a blocked thread.
     static STEPS: Cell<u64> = const { Cell::new(0) };
-    /// Whether a part of the current poll waits for the next one, because the slice is over.
-    static WAITS: Cell<bool> = const { Cell::new(false) };
+    /// The parts of the current task that wait for its next slice.
+    static PARTS: RefCell<WaitingParts> = RefCell::default();
 }
 
 /// The tasks of the process that wait for their next slice.
@@ -50,6 +58,7 @@ static LONGEST_POLL_STEPS: AtomicU64 = AtomicU64::new(0);
 /// A task whose polls have a slice of time each.
 pub struct Sliced<F> {
     task: Pin<Box<F>>,
+    parts: WaitingParts,
     /// Set while the task waits for its next slice.
     waiting: Option<Waiting>,
 }
@@ -59,6 +68,7 @@ impl<F> Sliced<F> {
     pub fn new(task: F) -> Self {
         Self {
             task: Box::pin(task),
+            parts: WaitingParts::default(),
             waiting: None,
         }
     }
@@ -68,14 +78,36 @@ impl<F: Future> Future for Sliced<F> {
     type Output = F::Output;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
-        self.waiting = None;
-        let slice = Slice::begin();
-        let polled = self.task.as_mut().poll(context);
-        if polled.is_pending() && WAITS.get() {
-            self.waiting = Some(Waiting::begin());
-        }
+        let this = &mut *self;
+        this.waiting = None;
+        this.parts.begin(context.waker());
+        let slice = Slice::begin(&mut this.parts);
+        let mut resumed = 1;
+        let polled = loop {
+            wake_parts(resumed);
+            let polled = this.task.as_mut().poll(context);
+            let others_wait = PARTS.with_borrow(WaitingParts::have_wakers);
+            if polled.is_ready() || !others_wait || slice_is_over() {
+                break polled;
+            }
+            resumed = PARTS_RESUMED_AT_ONCE.min(2 * resumed);
+        };
         drop(slice);
+        if polled.is_pending() && this.parts.any() {
+            this.waiting = Some(Waiting::begin());
+            let _ = pin!(yield_now()).poll(context);
+        }
         polled
+    }
+}
+
+/// Wakes the parts of the current task that have waited longest.
+fn wake_parts(count: usize) {
+    for _ in 0..count {
+        match PARTS.with_borrow_mut(WaitingParts::next) {
+            Some(part) => part.wake(),
+            None => return,
+        }
     }
 }
 
@@ -108,32 +140,38 @@ fn slice_time(waiting: u32) -> Duration {
 }
 
 /// One poll of a task. Restores the slice around it when it is dropped, also by a panic.
-struct Slice {
+struct Slice<'t> {
     /// By the clock of the thread.
     begun: Duration,
-    around: (Option<Instant>, Duration, u64, bool),
+    around: (Option<Instant>, Duration, u64),
+    /// Those of the task around it. Between the polls of the task, its own.
+    parts: &'t mut WaitingParts,
 }
 
-impl Slice {
-    fn begin() -> Self {
+impl<'t> Slice<'t> {
+    fn begin(parts: &'t mut WaitingParts) -> Self {
         let begun = thread_time();
         let end = Instant::now() + slice_time(WAITING.load(Relaxed));
         let around = (
             SLICE_END.replace(Some(end)),
             BLOCKED.replace(Duration::ZERO),
             STEPS.replace(0),
-            WAITS.replace(false),
         );
-        Self { begun, around }
+        swap_parts(parts);
+        Self {
+            begun,
+            around,
+            parts,
+        }
     }
 }
 
-impl Drop for Slice {
+impl Drop for Slice<'_> {
     fn drop(&mut self) {
         SLICE_END.set(self.around.0);
         let blocked = BLOCKED.replace(self.around.1);
         let steps = STEPS.replace(self.around.2);
-        WAITS.set(self.around.3);
+        swap_parts(self.parts);
         if steps > LONGEST_POLL_STEPS.load(Relaxed) {
             LONGEST_POLL_STEPS.fetch_max(steps, Relaxed);
         }
@@ -147,6 +185,10 @@ impl Drop for Slice {
             LONGEST_POLL_NANOS.fetch_max(nanos, Relaxed);
         }
     }
+}
+
+fn swap_parts(parts: &mut WaitingParts) {
+    PARTS.with_borrow_mut(|current| mem::swap(current, parts));
 }
 
 /// The longest poll of any task of the process, without the time in which its thread was blocked
@@ -197,26 +239,27 @@ pub fn slice_is_over() -> bool {
 
 /// Waits for a slice that is not over. Call it before a portion of work.
 pub async fn turn() {
-    while slice_is_over() {
-        WAITS.set(true);
-        tokio::task::yield_now().await;
-    }
+    poll_fn(|context| {
+        if !slice_is_over() {
+            return Poll::Ready(());
+        }
+        PARTS.with_borrow_mut(|parts| parts.add(context.waker()));
+        Poll::Pending
+    })
+    .await;
 }
 
 /// Yields to the scheduler between two portions of work: inside of [`Sliced`] if the slice is over,
 /// elsewhere always.
 pub async fn pause() {
     if SLICE_END.get().is_none() {
-        tokio::task::yield_now().await;
+        yield_now().await;
     }
     turn().await;
 }
 
 #[cfg(test)]
 mod tests {
-    use std::future::poll_fn;
-    use std::pin::pin;
-
     use futures::future::join_all;
 
     use super::*;
@@ -254,6 +297,53 @@ mod tests {
             assert_eq!(most_at_once(siblings, turn).await, 1, "{siblings}");
             assert_eq!(most_at_once(siblings, pause).await, 1, "{siblings}");
         }
+    }
+
+    /// Each part works for two slices. A part is polled when it may go on, and seldom in vain.
+    #[tokio::test]
+    async fn many_parts_are_resumed_in_their_order() {
+        const PARTS: usize = 10_000;
+        let polls = Cell::new(0);
+        let ended = RefCell::new(Vec::new());
+        let (counted, noted) = (&polls, &ended);
+        let parts = (0..PARTS).map(async |part| {
+            let mut works = pin!(async {
+                for _ in 0..2 {
+                    turn().await;
+                    count_steps(STEPS_AT_A_TIME);
+                }
+            });
+            poll_fn(|context| {
+                counted.set(counted.get() + 1);
+                works.as_mut().poll(context)
+            })
+            .await;
+            noted.borrow_mut().push(part);
+        });
+        let task = Sliced::new(join_all(parts));
+        tokio::time::timeout(Duration::from_secs(60), task)
+            .await
+            .expect("every part ends");
+        assert!(polls.get() <= 4 * PARTS, "{}", polls.get());
+        assert!(ended.take().is_sorted());
+    }
+
+    #[tokio::test]
+    async fn a_part_that_ends_early_does_not_stop_those_behind_it() {
+        let task = Sliced::new(async {
+            let first = async {
+                count_steps(STEPS_AT_A_TIME);
+                tokio::select! {
+                    biased;
+                    () = turn() => {}
+                    () = std::future::ready(()) => {}
+                }
+            };
+            first.await;
+            let parts = (0..100).map(async |_| turn().await);
+            join_all(parts).await.len()
+        });
+        assert_eq!(task.await, 100);
     }
 
     #[tokio::test]

@@ -3,9 +3,11 @@
 
 mod bounds;
 mod connections;
+mod indexes;
 mod leases;
 mod queries;
 mod regexps;
+mod slices;
 mod stored_types;
 mod types;
 mod user_tokens;
@@ -14,9 +16,11 @@ use std::time::Duration;
 
 pub use bounds::Bounds;
 pub use connections::*;
+pub use indexes::*;
 pub use leases::*;
 pub use queries::*;
 pub use regexps::*;
+pub use slices::*;
 pub use stored_types::*;
 pub use types::*;
 pub use user_tokens::*;
@@ -102,35 +106,6 @@ pub const STEPS_PER_CHANGE: u64 = 64;
 pub const STEPS_PER_WRITE: u64 = 10;
 /// Bytes of memory that a write of a transaction takes, besides its key and its value.
 pub const HELD_BYTES_PER_WRITE: usize = 64;
-/// Steps of work, about half a millisecond, after which a task yields. Work that cannot yield moves
-/// to a blocking thread.
-pub const STEPS_AT_A_TIME: u64 = 10_000;
-/// Steps of synchronous work of a known length that run on the thread of its task.
-pub const PORTION_STEPS_MAX: u64 = 5_000;
-/// Bytes of a growing list that are moved on the thread of its task. A larger list is moved on a blocking
-/// thread.
-pub const MOVED_BYTES_AT_ONCE: usize = 512 << 10;
-/// Items of a loop without steps that are visited before the loop asks for the slice.
-pub const ITEMS_PER_TURN: u64 = 64;
-/// Steps that one of these items counts as.
-pub const STEPS_PER_ITEM: u64 = 4;
-/// The most steps of one poll of a task: a slice, what is paid at once before its end, and the portion of
-/// work that is then done.
-pub const POLL_STEPS_MAX: u64 = 2 * STEPS_AT_A_TIME + PORTION_STEPS_MAX;
-/// The time after which the parts of a task wait for its next poll. Parts ask between portions of
-/// work, which take about as long, so a poll takes about twice this time.
-pub const SLICE_TIME: Duration = Duration::from_micros(500);
-/// The time in which all tasks that wait for their next slice have had it, besides the portions of work
-/// that they do after it. Their slices are as much shorter.
-pub const ROUND_TIME: Duration = Duration::from_millis(10);
-/// A slice is never shorter.
-pub const SLICE_TIME_MIN: Duration = Duration::from_micros(50);
-/// Polls of a task that take longer are counted (`phyllo_long_polls_total`). A build with debug
-/// assertions needs ten times as long for the same work.
-pub const LONG_POLL_TIME: Duration =
-    Duration::from_millis(if cfg!(debug_assertions) { 20 } else { 2 });
-/// Steps that synchronous work draws from its budget at a time.
-pub const STEPS_PER_DRAW: u64 = 1_024;
 /// Nodes in any intermediate node list of a JSONPath query.
 pub const JSONPATH_NODES_MAX: usize = 1_000_000;
 /// Ranges that the leading segments of a JSONPath query are read as. If they name more, the value
@@ -464,40 +439,6 @@ pub const NAME_COMPARED_CHARACTERS_MAX: usize = 64;
 /// Estimated bytes of decoded values that are kept with a snapshot. No request counts them, and each
 /// request can keep another snapshot alive.
 pub const SNAPSHOT_CACHE_BYTES_MAX: usize = 128 * 1024;
-/// Indexes of a collection.
-pub const INDEXES_MAX: usize = 64;
-/// JSONPaths of an index.
-pub const INDEX_PATHS_MAX: usize = 8;
-/// Bytes of the name of an index.
-pub const INDEX_NAME_BYTES_MAX: usize = 255;
-/// Entries whose values are held in memory until their keys are sorted. Without them, values are read
-/// from documents.
-pub const HELD_ENTRIES_MAX: usize = 10_000;
-/// Bytes of the filter of a partial index, as JSON.
-pub const INDEX_FILTER_BYTES_MAX: usize = 4_096;
-/// Pairs in the first read of the names of members.
-pub const INDEX_NAMES_FIRST_PAIRS: usize = 256;
-/// Documents whose entries one transaction of an index build adds.
-pub const INDEX_BATCH_DOCUMENTS_MAX: usize = 512;
-/// Documents of such a transaction that are read concurrently.
-pub const INDEX_BATCH_DOCUMENTS_AT_ONCE: usize = 64;
-/// Bytes that one transaction of an index build reads, and bytes of entries that it writes. The
-/// last document may exceed it. With [`INDEX_BATCH_ENTRIES_MAX`] it keeps other writers of the
-/// embedded engine waiting for less than about 50 ms.
-pub const INDEX_BATCH_BYTES_MAX: usize = 256 << 10;
-/// The minimum of that size after it was reduced because a transaction was too large.
-pub const INDEX_BATCH_BYTES_MIN: usize = 8 << 10;
-/// Entries that one transaction of an index build writes. The last document may exceed it.
-pub const INDEX_BATCH_ENTRIES_MAX: usize = 4_096;
-/// Bytes of keys and values of one indexed value. A larger value may not be readable in one
-/// transaction.
-pub const INDEX_VALUE_BYTES_MAX: usize = 64 << 20;
-/// Pairs of a document that are turned into index entries at a time.
-pub const INDEX_PORTION_PAIRS_MAX: usize = 1_024;
-/// Bytes of keys and values that are turned into index entries at a time.
-pub const INDEX_PORTION_BYTES: usize = 64 << 10;
-/// Index entries whose documents a check reads concurrently.
-pub const INDEX_READS_AT_ONCE: usize = 256;
 /// Times that a check reads a part of the store which changes meanwhile, or for which the engine does
 /// not keep a snapshot long enough.
 pub const CHECK_TRIES_MAX: usize = 5;

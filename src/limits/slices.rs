@@ -1,0 +1,35 @@
+//! Limits of the slices of time in which tasks work.
+
+use std::time::Duration;
+
+/// Steps of work, about half a millisecond, after which a task yields. Work that cannot yield moves
+/// to a blocking thread.
+pub const STEPS_AT_A_TIME: u64 = 10_000;
+/// Steps of synchronous work of a known length that run on the thread of its task.
+pub const PORTION_STEPS_MAX: u64 = 5_000;
+/// Bytes of a growing list that are moved on the thread of its task. A larger list is moved on a blocking
+/// thread.
+pub const MOVED_BYTES_AT_ONCE: usize = 512 << 10;
+/// Items of a loop without steps that are visited before the loop asks for the slice.
+pub const ITEMS_PER_TURN: u64 = 64;
+/// Steps that one of these items counts as.
+pub const STEPS_PER_ITEM: u64 = 4;
+/// The most steps of one poll of a task: a slice, what is paid at once before its end, and the portion of
+/// work that is then done.
+pub const POLL_STEPS_MAX: u64 = 2 * STEPS_AT_A_TIME + PORTION_STEPS_MAX;
+/// The time after which the parts of a task wait for its next poll. Parts ask between portions of
+/// work, which take about as long, so a poll takes about twice this time.
+pub const SLICE_TIME: Duration = Duration::from_micros(500);
+/// The time in which all tasks that wait for their next slice have had it, besides the portions of work
+/// that they do after it. Their slices are as much shorter.
+pub const ROUND_TIME: Duration = Duration::from_millis(10);
+/// A slice is never shorter.
+pub const SLICE_TIME_MIN: Duration = Duration::from_micros(50);
+/// Polls of a task that take longer are counted (`phyllo_long_polls_total`). A build with debug
+/// assertions needs ten times as long for the same work.
+pub const LONG_POLL_TIME: Duration =
+    Duration::from_millis(if cfg!(debug_assertions) { 20 } else { 2 });
+/// Steps that synchronous work draws from its budget at a time.
+pub const STEPS_PER_DRAW: u64 = 1_024;
+/// The most parts of a task that are woken at a time to go on in its slice.
+pub const PARTS_RESUMED_AT_ONCE: usize = 64;
