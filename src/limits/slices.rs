@@ -31,5 +31,10 @@ pub const LONG_POLL_TIME: Duration =
     Duration::from_millis(if cfg!(debug_assertions) { 20 } else { 2 });
 /// Steps that synchronous work draws from its budget at a time.
 pub const STEPS_PER_DRAW: u64 = 1_024;
+/// The most parts of a task that have begun and have not ended, among those whose number depends on what clients
+/// send or store.
+pub const PARTS_AT_ONCE: usize = 64;
 /// The most parts of a task that are woken at a time to go on in its slice.
 pub const PARTS_RESUMED_AT_ONCE: usize = 64;
+/// Values that are freed on the thread of their task. More are freed on a blocking thread.
+pub const FREED_VALUES_MAX: usize = 10_000;

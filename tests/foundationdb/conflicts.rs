@@ -509,7 +509,7 @@ async fn apply_words(
     }
     if words[0] == "test" {
         let at = Query::parse(&format!("${}", words[1].replace('/', ".")))?;
-        let tests = vec![Test::Equal(Tree::from_json(words[2])?)];
+        let tests = vec![Test::Equal(Tree::from_json(words[2])?)].into();
         let filter = Filter::Where(Condition { at, tests });
         test_document(transaction, &budget, document, &filter).await?;
         return replace(

@@ -10,7 +10,7 @@ use super::plan::access_path::{AccessPath, QueryPlan};
 use super::search::Search;
 use crate::budget::Budget;
 use crate::database::catalog::collections::count;
-use crate::document::filter::{Condition, Filter};
+use crate::document::filter::{Condition, Filter, Tests};
 use crate::error::{Error, Result};
 use crate::limits::{COUNTED_ENTRIES_MAX, PROBE_ENTRIES, SCAN_BATCH_DOCUMENTS};
 use crate::store::Read;
@@ -59,7 +59,7 @@ fn selecting_value(filter: Filter, order: &OrderBy) -> Filter {
     }
     let selected = Filter::Where(Condition {
         at: order.by.clone(),
-        tests: Vec::new(),
+        tests: Tests::default(),
     });
     Filter::All(vec![filter, selected])
 }

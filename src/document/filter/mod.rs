@@ -2,10 +2,12 @@
 
 mod always_true;
 mod canonical;
+mod shared_tests;
 
 use std::cmp::Ordering;
 use std::ops::ControlFlow;
 
+pub use self::shared_tests::Tests;
 use super::jsonpath::Query;
 use super::leaf::Leaf;
 use super::path::Segment;
@@ -37,7 +39,7 @@ pub struct Condition {
     /// The path that selects the values.
     pub at: Query,
     /// The tests of one value.
-    pub tests: Vec<Test>,
+    pub tests: Tests,
 }
 
 /// A test of one value. Equality is deep and compares numbers by value. Order exists within one
@@ -144,7 +146,7 @@ fn condition(at: Option<Query>, tests: Vec<Test>, exists: Option<bool>) -> Resul
             ));
         }
         (Some(at), Some(false)) if none => {
-            let tests = Vec::new();
+            let tests = Tests::default();
             let found = Filter::Where(Condition { at, tests });
             return Ok(Some(Filter::Not(Box::new(found))));
         }
@@ -165,6 +167,7 @@ fn condition(at: Option<Query>, tests: Vec<Test>, exists: Option<bool>) -> Resul
         (None, _) => Query::parse("$")?,
         (Some(at), _) => at,
     };
+    let tests = tests.into();
     Ok(Some(Filter::Where(Condition { at, tests })))
 }
 
@@ -390,6 +393,20 @@ impl Test {
     pub fn one_of(mut values: Vec<Tree>) -> Self {
         values.sort_by(tree::sort_order);
         Self::In(values)
+    }
+
+    /// The JSON values that it compares with.
+    pub fn trees(&self) -> &[Tree] {
+        match self {
+            Self::Equal(value)
+            | Self::NotEqual(value)
+            | Self::Less(value)
+            | Self::AtMost(value)
+            | Self::Greater(value)
+            | Self::AtLeast(value) => std::slice::from_ref(value),
+            Self::In(values) => values,
+            Self::StartsWith(_) | Self::Contains(_) => &[],
+        }
     }
 
     /// The steps to compare strings that [`tree::equal_within`] does not count.

@@ -257,7 +257,7 @@ fn exceeded_limits_are_named() {
     let values = |count: usize| {
         Filter::Where(Condition {
             at: Query::parse("$").expect("a query"),
-            tests: vec![Test::In(vec![value("1"); count])],
+            tests: vec![Test::In(vec![value("1"); count])].into(),
         })
     };
     for (within, past, limit) in [

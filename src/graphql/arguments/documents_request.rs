@@ -13,7 +13,7 @@ use crate::error::{Error, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::scalars::list_cursor;
 use crate::graphql::scalars::scalar_types::parsed;
-use crate::limits::{HELD_PER_ID_BYTE, SCAN_DOCUMENTS_DEFAULT};
+use crate::limits::{HELD_PER_ID_BYTE, JSON_BYTES_PER_STEP, SCAN_DOCUMENTS_DEFAULT};
 use crate::store::Read;
 
 /// The arguments of the field `documents`.
@@ -64,12 +64,19 @@ impl DocumentsRequest {
         request_budget: &RequestBudget,
         total: bool,
     ) -> Result<PageQuery> {
+        let filter_bytes = self.filter.as_ref().map_or(0, FilterInput::text_bytes);
         let read = read_documents(&self.collection, self.filter, self.keys, request_budget);
         let (filter, keys) = read.await?;
         let order = self.order.unwrap_or_default();
         let order = OrderInput::read(&order, request_budget.budget()).await;
         let order = order.map_err(|error| error.at("the argument `orderBy`"))?;
-        let digest = digest(&self.collection, &filter, &keys, &order);
+        let budget = request_budget.budget();
+        let canonical = budget.counted_share();
+        canonical.take(filter_bytes)?;
+        let steps = filter_bytes as u64 / JSON_BYTES_PER_STEP;
+        let digest = || digest(&self.collection, &filter, &keys, &order, filter_bytes);
+        let digest = budget.portion(steps, digest).await;
+        drop(canonical);
         let PageBounds {
             size,
             backward,
@@ -172,9 +179,16 @@ impl FoundDocuments {
     }
 }
 
-/// A digest of the query, which binds its cursors to it.
-fn digest(collection: &str, filter: &Filter, keys: &KeySet, order: &Order) -> u64 {
-    let mut text = Vec::new();
+/// A digest of the query, which binds its cursors to it. The canonical text of the filter has about so many
+/// bytes.
+fn digest(
+    collection: &str,
+    filter: &Filter,
+    keys: &KeySet,
+    order: &Order,
+    filter_bytes: usize,
+) -> u64 {
+    let mut text = Vec::with_capacity(filter_bytes);
     write_string(&mut text, collection);
     filter.write_canonical(&mut text);
     if !keys.is_all() {

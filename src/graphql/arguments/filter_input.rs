@@ -66,6 +66,20 @@ impl FilterInput {
         Ok(filter)
     }
 
+    /// The bytes of the JSON values and the texts in this filter, as they were sent. The recursion is bounded as
+    /// that of [`FilterInput::inputs`].
+    pub(crate) fn text_bytes(&self) -> usize {
+        let tests = [&self.eq, &self.ne, &self.lt, &self.lte, &self.gt, &self.gte];
+        let tests = tests.into_iter().filter_map(MaybeUndefined::value);
+        let listed = self.one_of.iter().flatten().flatten();
+        let values = tests.chain(listed).map(|Json(text)| text.len());
+        let texts = [&self.starts_with, &self.contains];
+        let texts = texts.into_iter().flatten().map(String::len);
+        let listed = [&self.all, &self.any].into_iter().flatten().flatten();
+        let inner = listed.chain(self.not.as_deref()).map(Self::text_bytes);
+        values.chain(texts).chain(inner).sum()
+    }
+
     /// The number of filters in this one, with itself. The recursion is bounded by the limits on the
     /// query's brackets and on the levels of filters in variables.
     fn inputs(&self) -> usize {
@@ -79,6 +93,9 @@ impl FilterInput {
         reading.take(size_of::<filter::Filter>() + size_of::<filter::Condition>())?;
         if let Some(JsonPath(text)) = &self.at {
             reading.take(text.len().saturating_mul(HELD_PER_JSONPATH_BYTE))?;
+        }
+        for text in [&self.starts_with, &self.contains].into_iter().flatten() {
+            reading.take(text.len())?;
         }
         let one_of = self.one_of.as_ref().map(|values| {
             let value = |value: &Option<Json>| match value {

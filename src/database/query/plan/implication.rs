@@ -86,7 +86,7 @@ fn tests_of_place<'f>(given: &'f [&Filter], goal: &Condition) -> Option<Vec<&'f 
     let mut same = conditions(given).filter(|condition| condition.at == goal.at);
     let first = same.next()?;
     Some(same.fold(first.tests.iter().collect(), |mut all, next| {
-        all.extend(&next.tests);
+        all.extend(next.tests.iter());
         all
     }))
 }

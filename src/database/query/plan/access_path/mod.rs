@@ -292,7 +292,7 @@ pub(crate) fn column(
     let conditions = conditions_on(conjuncts, path.steps());
     if !path.is_multiple() {
         conditions.first()?;
-        let tests: Vec<&Test> = conditions.iter().flat_map(|(_, it)| &it.tests).collect();
+        let tests: Vec<&Test> = conditions.iter().flat_map(|(_, it)| &*it.tests).collect();
         let numbers = conditions.iter().map(|(at, _)| *at).collect();
         return Some((ColumnBounds::of(&tests, steps)?, numbers));
     }
