@@ -33,7 +33,7 @@ pub use reservation::Reservation;
 pub(crate) use slice::count_steps;
 pub use slice::{Sliced, long_polls, longest_poll, longest_poll_steps, pause, slice_is_over, turn};
 pub use steps::Steps;
-pub use turns::{InTurns, in_turns};
+pub use turns::{InTurns, begun_in_turns, in_turns};
 pub(crate) use waiting_client::WaitingClient;
 pub use written_text::WrittenText;
 

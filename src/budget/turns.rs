@@ -33,10 +33,25 @@ impl<I: Iterator> InTurns<I> {
     }
 }
 
+/// Parts of a task that run together, of which each begins when the slice is not over. Use it if their number
+/// depends on what clients send or store: to begin a read takes microseconds. It also takes kilobytes, so begin at
+/// most [`PARTS_AT_ONCE`](crate::limits::PARTS_AT_ONCE) together.
+pub fn begun_in_turns<F: Future>(
+    parts: impl IntoIterator<Item = F>,
+) -> impl Iterator<Item = impl Future<Output = F::Output>> {
+    parts.into_iter().map(async |part| {
+        turn().await;
+        part.await
+    })
+}
+
 #[cfg(test)]
 mod tests {
+    use std::cell::Cell;
     use std::future::poll_fn;
     use std::pin::pin;
+
+    use futures::future::join_all;
 
     use super::*;
     use crate::budget::Sliced;
@@ -60,5 +75,27 @@ mod tests {
         });
         assert_eq!(visited.await, ITEMS);
         assert!(polls >= 10, "{polls}");
+    }
+
+    #[tokio::test]
+    async fn parts_begin_when_there_is_a_slice() {
+        let begun = Cell::new(0);
+        let counted = &begun;
+        let parts = (0..1_000).map(async |part| {
+            counted.set(counted.get() + 1);
+            count_steps(STEPS_AT_A_TIME / 2);
+            turn().await;
+            part
+        });
+        let mut task = pin!(Sliced::new(join_all(begun_in_turns(parts))));
+        let mut most = 0;
+        let joined = poll_fn(|context| {
+            let before = begun.get();
+            let polled = task.as_mut().poll(context);
+            most = most.max(begun.get() - before);
+            polled
+        });
+        assert_eq!(joined.await, Vec::from_iter(0..1_000));
+        assert!(most <= 2, "{most}");
     }
 }

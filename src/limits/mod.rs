@@ -216,7 +216,7 @@ pub const LEAVES_PER_PACE: usize = 256;
 pub const LEAVES_WRITTEN_AT_A_TIME: usize = 4_096;
 /// Bytes of keys and values of the leaves that are serialized as JSON at a time. One more leaf may exceed
 /// it.
-pub const WRITTEN_LEAVES_BYTES_AT_A_TIME: usize = 256 << 10;
+pub const WRITTEN_LEAVES_BYTES_AT_A_TIME: usize = 32 << 10;
 /// Leaves of a value that is serialized without asking for the slice. Whoever writes many of them asks.
 pub const LEAVES_WRITTEN_AT_ONCE: usize = 16;
 /// Bytes of keys and values of a document in an argument. One more leaf may exceed it.

@@ -4,7 +4,7 @@ use futures::future::try_join_all;
 
 use super::definition::{Index, IndexPath};
 use super::entries::Row;
-use crate::budget::Budget;
+use crate::budget::{Budget, begun_in_turns};
 use crate::database::document_key::{DocumentKey, is_pending};
 use crate::database::open::unique_values::{UniqueIndex, check_now, written};
 use crate::error::{ErrorKind, Result};
@@ -90,7 +90,7 @@ impl<'w> EntryWriter<'w> {
             let index = self.unique_index();
             let checks = values.iter();
             let checks = checks.map(|values| check_now(transaction, &index, &document.id, values));
-            return try_join_all(checks).await.map(drop);
+            return try_join_all(begun_in_turns(checks)).await.map(drop);
         }
         let index = || self.unique_index();
         written(

@@ -7,7 +7,7 @@ use futures::StreamExt;
 use futures::future::join_all;
 
 use super::range_plan::{Extent, RangeSource, ReadPlan, element_keys, narrowed};
-use crate::budget::Reservation;
+use crate::budget::{Reservation, begun_in_turns};
 use crate::database::document_key::prefix_end;
 use crate::error::Result;
 use crate::limits::{
@@ -60,7 +60,7 @@ impl Fetched {
             });
         let rests: Vec<_> = rests.collect();
         let mut pairs = vec![Arc::new(pairs)];
-        for (number, whole) in join_all(rests).await {
+        for (number, whole) in join_all(begun_in_turns(rests)).await {
             reads[number] = whole.map(|whole| {
                 let range = 0..whole.len();
                 pairs.push(Arc::new(whole));

@@ -14,12 +14,12 @@ use super::remainder::{Remainder, disjoint, ranges_between};
 use super::request::{Answer, BorrowedRequest, ReadRequest};
 use super::value::{PairRange, Value};
 use super::value_ref::ValueRef;
-use crate::budget::{Reservation, in_turns};
+use crate::budget::{Reservation, begun_in_turns, in_turns};
 use crate::database::document_key::{DocumentKey, covers};
 use crate::document::path::Place;
 use crate::error::{Error, Result};
 use crate::key::{Family, Version};
-use crate::limits::STEPS_PER_READ;
+use crate::limits::{PARTS_AT_ONCE, STEPS_PER_READ};
 use crate::store::{Pairs, Read};
 
 /// Answers all requests, in their order, from one snapshot or transaction. Reads each range that lies
@@ -415,10 +415,15 @@ async fn versions<'w>(
     if documents.is_empty() {
         return HashMap::new();
     }
-    let versions = documents
-        .into_iter()
-        .map(|document| async move { (document, version(read, document).await) });
-    join_all(versions).await.into_iter().collect()
+    let documents = Vec::from_iter(documents);
+    let mut versions = HashMap::with_capacity(documents.len());
+    for documents in documents.chunks(PARTS_AT_ONCE) {
+        let read = documents
+            .iter()
+            .map(|document| async move { (*document, version(read, document).await) });
+        versions.extend(join_all(begun_in_turns(read)).await);
+    }
+    versions
 }
 
 /// The version of a document. `None` if it has none.

@@ -9,10 +9,11 @@ use futures::future::{BoxFuture, try_join_all};
 use super::held::HeldEntry;
 use super::keys::KeyStream;
 use super::lookup::KeyLookup;
-use crate::budget::{Budget, Share};
+use crate::budget::{Budget, Share, begun_in_turns};
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
 use crate::key::{Entry, Family, hex};
+use crate::limits::PARTS_AT_ONCE;
 
 /// An id in the form in which keys end with it. The bytes sort like the ids.
 pub(crate) type IdBytes = Vec<u8>;
@@ -137,7 +138,8 @@ impl Ids<'_> {
                 Self::Intersection(parts, budget) => loop {
                     budget.pace(parts.len() as u64).await?;
                     let heads = parts.iter_mut().map(|part| part.peek(backward));
-                    let heads: Option<Vec<_>> = try_join_all(heads).await?.into_iter().collect();
+                    let heads = try_join_all(begun_in_turns(heads)).await?;
+                    let heads: Option<Vec<_>> = heads.into_iter().collect();
                     let Some(heads) = heads else {
                         return Ok(None);
                     };
@@ -268,12 +270,15 @@ impl<'r> Union<'r> {
                 let unread: BTreeSet<usize> = self.unread.iter().copied().collect();
                 let parts = self.parts.iter_mut().enumerate();
                 let unread = parts.filter(|(at, _)| unread.contains(at));
-                let peeked = unread.map(|(at, part)| async move {
-                    let head = part.peek(backward).await?;
-                    Ok::<_, crate::error::Error>(head.map(|id| (id, at)))
-                });
-                let heads = try_join_all(peeked).await?;
-                self.heads.extend(heads.into_iter().flatten());
+                let mut unread: Vec<_> = unread.collect();
+                for parts in unread.chunks_mut(PARTS_AT_ONCE) {
+                    let peeked = parts.iter_mut().map(|(at, part)| async move {
+                        let head = part.peek(backward).await?;
+                        Ok::<_, Error>(head.map(|id| (id, *at)))
+                    });
+                    let heads = try_join_all(begun_in_turns(peeked)).await?;
+                    self.heads.extend(heads.into_iter().flatten());
+                }
             }
         }
         self.unread.clear();

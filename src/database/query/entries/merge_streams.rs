@@ -7,8 +7,10 @@ use futures::future::try_join_all;
 
 use super::keys::KeyReader;
 use super::walk::{EntryWalk, IndexEntry, ScanShape};
+use crate::budget::begun_in_turns;
 use crate::database::query::page::Stopped;
 use crate::error::{Error, Result};
+use crate::limits::PARTS_AT_ONCE;
 
 /// The entries of all streams of an ordered scan, in order, without duplicates.
 pub(crate) struct MergedWalk<'r> {
@@ -99,8 +101,11 @@ impl<'r> MergedWalk<'r> {
         }
         if !self.is_open {
             self.is_open = true;
-            let firsts = self.walks.iter_mut().map(EntryWalk::next);
-            let firsts = try_join_all(firsts).await?;
+            let mut firsts = Vec::with_capacity(self.walks.len());
+            for walks in self.walks.chunks_mut(PARTS_AT_ONCE) {
+                let next = begun_in_turns(walks.iter_mut().map(EntryWalk::next));
+                firsts.extend(try_join_all(next).await?);
+            }
             for (walk, first) in firsts.into_iter().enumerate() {
                 self.push(walk, first);
             }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use futures::future::try_join_all;
 
 use super::finder::Finder;
+use crate::budget::begun_in_turns;
 use crate::database::{BorrowedRequest, DocumentKey, ReadRequest, Value};
 use crate::error::{Error, Result};
 use crate::graphql::arguments::documents_request::{DocumentsRequest, FoundDocuments, PageQuery};
@@ -145,7 +146,7 @@ impl FoundPages {
                 found.map(Some).map_err(|error| (lookup.position, error))
             })
         });
-        let mut pages = try_join_all(searches).await?;
+        let mut pages = try_join_all(begun_in_turns(searches)).await?;
         let mut next = bound.scopes[ROOT].reads.0.len();
         for (page, lookup) in pages.iter_mut().zip(&bound.lookups) {
             if let Some(page) = page
