@@ -1,12 +1,14 @@
 //! Translation of tests on one value into bounds of an index column. Pure functions.
 
 use std::collections::BTreeSet;
+use std::ptr;
 
 use crate::budget::Steps;
 use crate::database::document_key::{prefix_end, strings_from};
 use crate::document::filter::Test;
 use crate::document::leaf::Leaf;
 use crate::document::tree::Tree;
+use crate::error::Error;
 use crate::key::{IndexValue, Leaves, Rank};
 
 /// The bounds in an index column of the values that pass some tests.
@@ -83,15 +85,22 @@ pub(super) fn listed<'t>(tests: &[&'t Test]) -> Option<&'t [Tree]> {
 /// omitted: no document of a ready index has it. When the budget is exhausted no value passes, and
 /// [`QueryPlan::new`](super::access_path::QueryPlan::new) fails.
 fn points(listed: &[Tree], tests: &[&Test], steps: &Steps<'_>) -> ColumnBounds {
-    let pass = |value: &&Tree| {
-        let mut tests = tests.iter();
-        tests.all(|test| test.passes(value, steps).unwrap_or(false))
+    // The values of the test that lists them pass it.
+    let others = tests.iter().filter(|test| !ptr::eq(test.trees(), listed));
+    let others: Vec<&Test> = others.copied().collect();
+    let passes = |value: &Tree| {
+        steps.spend(1)?;
+        others.iter().try_fold(true, |passes, test| {
+            Ok::<_, Error>(passes && test.passes(value, steps)?)
+        })
     };
     let mut exact = true;
     let mut values = BTreeSet::new();
-    for value in listed.iter().filter(pass) {
-        exact &= matches!(value, Tree::Leaf(_));
-        values.extend(index_value(value));
+    for value in listed {
+        if passes(value).unwrap_or(false) {
+            exact &= matches!(value, Tree::Leaf(_));
+            values.extend(index_value(value));
+        }
     }
     ColumnBounds::Points {
         values: values.into_iter().collect(),
