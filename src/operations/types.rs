@@ -10,6 +10,7 @@ use crate::database;
 use crate::database::{Database, DefinedType, StoredType};
 use crate::document::flatten::json_text;
 use crate::error::{Error, Result};
+use crate::graphql::check_schema_of;
 use crate::key::Leaves;
 use crate::store::{Decision, Transaction};
 use crate::types::{CollectionType, Inference, NotValidated};
@@ -17,7 +18,7 @@ use crate::types::{CollectionType, Inference, NotValidated};
 /// Gives a collection a type, or only says what it would mean for the stored documents.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: the schema is not a type. Errors of [`database::define_type`] and
+/// `BAD_USER_INPUT`: the schema is not a type. Errors of [`check_schema_of`], [`database::define_type`] and
 /// [`database::simulate_type_in_snapshots`].
 // Boxed, as the other functions, so that other crates do not compile the future again.
 pub fn set_type<'a>(
@@ -31,11 +32,21 @@ pub fn set_type<'a>(
         let parse = |steps: &Steps<'_>| CollectionType::parse(collection, schema, steps);
         let parsed = budget.compute(parse).await?;
         if dry_run {
+            let found = database.collection_types(None).await?.unwrap_or_default();
+            let mut others = found.types;
+            others.retain(|other| other.collection() != collection);
+            budget
+                .compute_long(|| check_schema_of(&parsed, &others))
+                .await?;
             return database::simulate_type_in_snapshots(database, &budget, &parsed).await;
         }
         let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
             let (parsed, budget) = (parsed.clone(), budget.clone());
             Box::pin(async move {
+                let others = database::types_beside(&*transaction, parsed.collection()).await?;
+                budget
+                    .compute_long(|| check_schema_of(&parsed, &others))
+                    .await?;
                 let defined = database::define_type(&*transaction, &budget, &parsed);
                 Ok(Decision::Commit(defined.await?))
             })

@@ -81,6 +81,7 @@ mod support;
 mod taking;
 mod timeouts;
 mod totals;
+mod typed;
 mod types;
 mod types_checks;
 mod types_model;

@@ -1,13 +1,19 @@
-//! What of the service can be replaced while requests run: the schema and the list of operations.
+//! What of the service can be replaced while requests run: the schema, which follows the types of
+//! collections, and the list of operations.
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
+use tokio::time::sleep;
+
 use super::service::GraphQl;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graphql::prepare::prepared_query::Refusal;
 use crate::graphql::request::operation_list::OperationList;
 use crate::graphql::schema::schema_source::SchemaSource;
 use crate::graphql::schema::served_schema::ServedSchema;
+use crate::limits::TYPES_POLL_TIME;
+use crate::types::CollectionType;
 
 /// An operation of a list that is rejected whenever it is requested.
 #[derive(Debug)]
@@ -19,8 +25,12 @@ pub struct InvalidOperation {
 }
 
 impl GraphQl {
-    /// The text of the current schema.
+    /// The text of the current schema. If there are access rules, it is without the types of collections,
+    /// because not everybody may know them.
     pub fn schema_text(&self) -> Arc<str> {
+        if self.0.rules.is_some() {
+            return self.0.operations.fixed_schema().text().clone();
+        }
         self.0.operations.schema().text().clone()
     }
 
@@ -32,6 +42,74 @@ impl GraphQl {
         let schema = ServedSchema::new(source, self.bounds())?;
         self.0.operations.replace_schema(schema);
         Ok(())
+    }
+
+    /// Reads the types of the collections. If they have changed, builds a schema that has them, on a
+    /// blocking thread, and replaces the current one.
+    ///
+    /// # Errors
+    /// Errors of the store. `INTERNAL`: the types form no schema.
+    pub fn refresh_types(&self) -> BoxFuture<'_, Result<()>> {
+        Box::pin(async move {
+            // Whoever waits here may find that there is nothing left to do.
+            let mut served = self.0.served_types.lock().await;
+            let found = self.0.database.collection_types(served.version.as_ref());
+            let Some(found) = found.await? else {
+                return self.drop_replaced().await;
+            };
+            for (collection, error) in &found.damaged {
+                tracing::error!(
+                    collection,
+                    "a type is damaged, and not in the schema: {error}"
+                );
+            }
+            if !are_same(&served.types, &found.types) {
+                let (graphql, types) = (self.clone(), found.types.clone());
+                on_blocking_thread(move || graphql.serve_types(&types)).await??;
+            }
+            *served = found;
+            self.drop_replaced().await
+        })
+    }
+
+    /// Follows the types that other servers and commands change. Never returns.
+    pub fn follow_types(&self) -> BoxFuture<'_, ()> {
+        Box::pin(async move {
+            let mut last_warning = String::new();
+            loop {
+                sleep(TYPES_POLL_TIME).await;
+                if let Err(error) = self.refresh_types().await {
+                    // The same error is logged once.
+                    let warning = error.to_string();
+                    if warning != last_warning {
+                        tracing::warn!("the types of collections cannot be followed: {warning}");
+                        last_warning = warning;
+                    }
+                }
+            }
+        })
+    }
+
+    /// Replaces the schema by one with these types.
+    fn serve_types(&self, types: &[CollectionType]) -> Result<()> {
+        let source = SchemaSource::of(self.0.scope);
+        let (source, unnamed) = source.with_collections(types)?;
+        for it in unnamed {
+            tracing::warn!(
+                collection = it.collection,
+                "the type of a collection is not in the schema: {}",
+                it.error
+            );
+        }
+        self.replace_schema(&source)
+    }
+
+    async fn drop_replaced(&self) -> Result<()> {
+        if !self.0.operations.has_replaced() {
+            return Ok(());
+        }
+        let graphql = self.clone();
+        on_blocking_thread(move || graphql.0.operations.drop_replaced()).await
     }
 
     /// Replaces the list of operations, which clients can send by id. All of them are prepared, and stay
@@ -51,6 +129,21 @@ impl GraphQl {
         self.0.persisted.list(list);
         invalid
     }
+}
+
+async fn on_blocking_thread<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> Result<T> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.map_err(|error| Error::internal(error.to_string()))
+}
+
+/// Whether both have the same schemas. The state of a check changes the version, too.
+fn are_same(before: &[CollectionType], now: &[CollectionType]) -> bool {
+    let is_same = |(before, now): (&CollectionType, &CollectionType)| {
+        before.collection() == now.collection() && before.text() == now.text()
+    };
+    before.len() == now.len() && before.iter().zip(now).all(is_same)
 }
 
 fn reason(refusal: &Refusal) -> String {

@@ -18,6 +18,7 @@ use super::hints::{QueryAnswer, with_hints};
 use super::interface::{GraphQlOptions, GraphQlResponse, Methods};
 use super::mutations::attempt::{AttemptLimits, Mutated, attempt};
 use super::operation::{IdleOperation, Operation, coerced};
+use super::planned::permit::plan_permit::lists;
 use super::planned::seen_change::SeenChange;
 use super::planned::write_response::WrittenResponse;
 use super::planned::{PlanArguments, PlanExecutor, PlanSource};
@@ -27,7 +28,7 @@ use super::subscriptions::followed_place::cut_to;
 use super::subscriptions::live::{LiveKey, LiveQueries};
 use super::subscriptions::target::{SubscriptionTarget, target};
 use crate::budget::Pool;
-use crate::database::{Database, FollowFrom, FollowedChange, Interest};
+use crate::database::{CollectionTypes, Database, FollowFrom, FollowedChange, Interest};
 use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_stats::{RequestStats, type_name};
@@ -42,6 +43,8 @@ use crate::graphql::request::persisted::PersistedQueries;
 use crate::graphql::response::commit_version::fill;
 use crate::graphql::response::write_errors::{complete, server_error, without_data};
 use crate::graphql::scalars::scalar_types::{EnumValues, write_value};
+use crate::graphql::schema::scope::SchemaScope;
+use crate::graphql::schema::served_schema::ServedSchema;
 use crate::graphql::variables::variable_cost::check_uses;
 use crate::limits::Bounds;
 use crate::rights::{Principal, RequestRights};
@@ -52,7 +55,7 @@ use crate::store::{Decision, Transaction, TransactionResult};
 pub struct GraphQl(pub(super) Arc<ServiceParts>);
 
 pub(super) struct ServiceParts {
-    database: Database,
+    pub(super) database: Database,
     pub(super) operations: PreparedQueries,
     pub(super) persisted: PersistedQueries,
     /// Whether only listed operations are executed.
@@ -63,7 +66,10 @@ pub(super) struct ServiceParts {
     bounds: Bounds,
     live: Arc<LiveQueries>,
     /// The access rules.
-    rules: Option<RulesInForce>,
+    pub(super) rules: Option<RulesInForce>,
+    pub(super) scope: SchemaScope,
+    /// The types of collections that the current schema has.
+    pub(super) served_types: tokio::sync::Mutex<CollectionTypes>,
 }
 
 impl GraphQl {
@@ -95,6 +101,8 @@ impl GraphQl {
             pool,
             bounds,
             rules,
+            scope,
+            served_types: tokio::sync::Mutex::default(),
         }))
     }
 
@@ -307,13 +315,18 @@ impl GraphQl {
         allowed: Allowed,
         report: &mut RequestStats,
     ) -> Vec<u8> {
+        let can_change_types = operation.plan.can_change_types();
         let (inner, operation) = (self.0.clone(), Arc::new(operation));
         let database = self.0.database.observed(report.store.clone());
         let settled = database.transact(allowed.deadline, move |transaction| {
             let (inner, operation) = (inner.clone(), operation.clone());
             Box::pin(async move { inner.mutate(&operation, transaction, allowed).await })
         });
-        match settled.await {
+        let settled = settled.await;
+        if can_change_types && let Err(error) = self.refresh_types().await {
+            tracing::warn!("the types of collections cannot be read: {error}");
+        }
+        match settled {
             Ok(TransactionResult::Committed(Mutated::Now(json), version)) => fill(&json, version),
             Ok(
                 TransactionResult::Committed(Mutated::Earlier(kept), _)
@@ -438,10 +451,21 @@ impl ServiceParts {
             source: PlanSource::Database(&database),
             request_budget,
             rights: &operation.rights,
-            sdl: operation.prepared.schema.sdl(),
+            sdl: self.known_schema(operation).sdl(),
         };
         let executed = pin!(executor.execute(&operation.plan, &introspected));
         answer(executed, request_budget, report).await
+    }
+
+    /// The schema that the sender of an operation may know: with the types of collections only if the
+    /// rules allow to find and to read all of their documents.
+    fn known_schema<'o>(&'o self, operation: &'o Operation) -> &'o ServedSchema {
+        let schema = &operation.prepared.schema;
+        let mut collections = schema.types().collections();
+        if collections.all(|collection| lists(&operation.rights, collection)) {
+            return schema;
+        }
+        self.operations.fixed_schema()
     }
 
     /// The values of the fields that introspect the schema, as JSON. Those that are not included have
@@ -462,7 +486,7 @@ impl ServiceParts {
         let query = introspection.query(numbers, &variables.values);
         let mut request = async_graphql::Request::new("").variables(variables.values.clone());
         request.set_parsed_query(query);
-        let response = operation.prepared.schema.introspect(request).await;
+        let response = self.known_schema(operation).introspect(request).await;
         let mut values = vec![Vec::new(); introspection.count()];
         for (number, key) in included {
             match &response.data {

@@ -1,11 +1,14 @@
 //! A plan of an operation: the places and lists that it reads, with the variables left open.
 
+use std::sync::Arc;
+
 use async_graphql::{Name, Pos, Positioned};
 use async_graphql_value::Value as Input;
 
 use super::condition::FieldCondition;
 use super::introspection::Introspection;
 use crate::document::path::Path;
+use crate::graphql::schema::typed::typed_fields::TypedPlace;
 
 /// A plan of a query, of a mutation, or of a subscription.
 #[derive(Debug)]
@@ -14,6 +17,22 @@ pub(crate) struct Plan {
     pub(crate) size: PlanSize,
     /// The fields that introspect the schema, if there are any.
     pub(crate) introspection: Option<Introspection>,
+}
+
+impl Plan {
+    /// Whether its mutations can change the types of collections.
+    pub(crate) fn can_change_types(&self) -> bool {
+        let mut selected = self.root.0.iter();
+        selected.any(|selected| match &selected.field {
+            Field::Mutation(planned) => matches!(
+                planned.function,
+                MutationFunction::SetCollectionType
+                    | MutationFunction::DropCollectionType
+                    | MutationFunction::DropCollection
+            ),
+            _ => false,
+        })
+    }
 }
 
 /// How much of a plan is bound to variables.
@@ -73,6 +92,16 @@ pub(crate) enum Field {
         path: Where,
         below: Selection,
     },
+    /// A field of `Query` that returns a document of a collection with a type.
+    TypedDocument {
+        collection: Arc<str>,
+        key: Input,
+        below: Selection,
+    },
+    /// A field of an object of such a document.
+    Typed(TypedSelection),
+    /// `key` of an entry of a map in such a document.
+    EntryKey,
     /// `Query._entities`
     Entities {
         representations: Input,
@@ -253,6 +282,19 @@ pub(crate) struct PlannedMutation {
 pub(crate) struct NodeSelection {
     pub(crate) of_document: Selection,
     pub(crate) of_subdocument: Selection,
+}
+
+/// The selection of a place in a document of a collection with a type.
+#[derive(Debug)]
+pub(crate) struct TypedSelection {
+    /// The path in the object around it.
+    pub(crate) path: Path,
+    pub(crate) place: Arc<TypedPlace>,
+    /// The arguments of a list or a map.
+    pub(crate) arguments: Vec<(Name, Input)>,
+    /// The selection of the object, of each element, or of each entry. Empty for values without
+    /// selections.
+    pub(crate) below: Selection,
 }
 
 /// The path in an argument.

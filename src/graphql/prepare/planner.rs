@@ -15,13 +15,14 @@ use super::condition::FieldCondition;
 use super::introspection::{IntrospectedFields, Introspection, merged};
 use super::plan::{
     ElementField, Field, MutationFunction, NodeSelection, PageField, Paths, Plan, PlanSize,
-    PlannedField, PlannedMutation, Selection, ValuesField, Where,
+    PlannedField, PlannedMutation, Selection, TypedSelection, ValuesField, Where,
 };
 use crate::document::json::write_string;
 use crate::document::path::Path;
 use crate::error::{Error, Limit, Result};
 use crate::graphql::scalars::scalar_types::path_of;
 use crate::graphql::schema::entities::ENTITIES;
+use crate::graphql::schema::typed::typed_fields::TypedField;
 use crate::graphql::schema::types::Types;
 use crate::limits::PLANNED_FIELDS_MAX;
 
@@ -260,6 +261,9 @@ impl<'d> Planner<'d> {
         if name == "__typename" {
             return Some(Field::Typename(format!("\"{of}\"").into()));
         }
+        if let Some(typed) = self.types.typed(of, name) {
+            return self.typed_field(of, requested, below, typed);
+        }
         if let Some(field) = ElementField::of(of, name) {
             return Some(Field::OfElement(field));
         }
@@ -286,6 +290,35 @@ impl<'d> Planner<'d> {
             "Document" | "Subdocument" => self.field_of_value(of, requested, below),
             _ => self.other_field(of, requested, below),
         }
+    }
+
+    /// A field of a type of a collection, or a root field that returns one.
+    fn typed_field(
+        &self,
+        of: &str,
+        requested: &RequestedField,
+        sources: &[Source<'d>],
+        typed: &TypedField,
+    ) -> Option<Field> {
+        let below = || self.below(of, requested, sources);
+        Some(match typed {
+            TypedField::Document(collection) => Field::TypedDocument {
+                collection: collection.clone(),
+                key: argument(requested, "key")?.clone(),
+                below: below()?,
+            },
+            TypedField::Id => Field::DocumentId,
+            TypedField::Key => Field::Key,
+            TypedField::Version => Field::Version,
+            TypedField::Untyped => Field::Whole(below()?),
+            TypedField::Value(path, place) => Field::Typed(TypedSelection {
+                path: path.clone(),
+                place: place.clone(),
+                arguments: arguments(requested),
+                below: below()?,
+            }),
+            TypedField::EntryKey => Field::EntryKey,
+        })
     }
 
     /// The selection below a field. Empty if it is a scalar.

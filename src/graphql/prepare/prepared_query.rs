@@ -85,10 +85,15 @@ impl PreparedQuery {
 /// Prepares queries for the current schema, and caches them by their text.
 pub(crate) struct PreparedQueries {
     schema: ArcSwap<ServedSchema>,
+    /// The schema without the types of collections.
+    fixed: Arc<ServedSchema>,
     bounds: Bounds,
     introspection: bool,
     kept: Mutex<PreparedCache>,
     pinned: ArcSwap<PinnedQueries>,
+    /// Schemas that were replaced and are still used by requests. A large one is not dropped by the last
+    /// of them, which would block its thread.
+    replaced: Mutex<Vec<Arc<ServedSchema>>>,
 }
 
 type PreparedCache = LruCache<Box<str>, Arc<PreparedQuery>>;
@@ -99,12 +104,15 @@ type PinnedQueries = HashMap<Arc<str>, ArcSwapOption<PreparedQuery>>;
 
 impl PreparedQueries {
     pub(crate) fn new(scope: SchemaScope, introspection: bool, bounds: &Bounds) -> Self {
+        let fixed = Arc::new(ServedSchema::of(scope, bounds));
         Self {
-            schema: ArcSwap::from_pointee(ServedSchema::of(scope, bounds)),
+            schema: ArcSwap::new(fixed.clone()),
+            fixed,
             bounds: *bounds,
             introspection,
             kept: Mutex::new(empty_cache()),
             pinned: ArcSwap::default(),
+            replaced: Mutex::default(),
         }
     }
 
@@ -201,13 +209,37 @@ impl PreparedQueries {
         self.schema.load_full()
     }
 
+    /// The schema without the types of collections.
+    pub(crate) fn fixed_schema(&self) -> &Arc<ServedSchema> {
+        &self.fixed
+    }
+
     /// Replaces the schema. Queries that have been prepared keep the previous one.
     pub(crate) fn replace_schema(&self, schema: ServedSchema) {
-        self.schema.store(Arc::new(schema));
-        *self.kept() = empty_cache();
+        let before = self.schema.swap(Arc::new(schema));
+        let kept = std::mem::replace(&mut *self.kept(), empty_cache());
         for pinned in self.pinned.load().values() {
             pinned.store(None);
         }
+        self.replaced().push(before);
+        // Behind the lock of the cache.
+        drop(kept);
+    }
+
+    /// Drops the schemas that were replaced and that no request uses any more. It can take milliseconds.
+    pub(crate) fn drop_replaced(&self) {
+        let is_used = |schema: &mut Arc<ServedSchema>| Arc::strong_count(schema) > 1;
+        let unused: Vec<_> = self.replaced().extract_if(.., |it| !is_used(it)).collect();
+        drop(unused);
+    }
+
+    /// Whether there are schemas for [`PreparedQueries::drop_replaced`].
+    pub(crate) fn has_replaced(&self) -> bool {
+        !self.replaced().is_empty()
+    }
+
+    fn replaced(&self) -> std::sync::MutexGuard<'_, Vec<Arc<ServedSchema>>> {
+        self.replaced.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn kept(&self) -> std::sync::MutexGuard<'_, PreparedCache> {

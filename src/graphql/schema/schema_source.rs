@@ -12,6 +12,7 @@ use async_graphql::parser::types::{
 };
 
 use super::scope::SchemaScope;
+use super::typed::typed_fields::TypedFields;
 use super::types::base_name;
 use crate::error::{Error, Result};
 
@@ -44,6 +45,8 @@ static FIXED: LazyLock<SchemaSource> = LazyLock::new(|| {
 #[derive(Clone, Debug, Default)]
 pub struct SchemaSource {
     types: IndexMap<Name, TypeDefinition>,
+    /// What the fields of the types of collections read.
+    typed: TypedFields,
 }
 
 impl SchemaSource {
@@ -73,6 +76,27 @@ impl SchemaSource {
             }
         }
         Ok(self)
+    }
+
+    /// Adds the types of collections, and what their fields read.
+    ///
+    /// # Errors
+    /// As [`SchemaSource::extended`].
+    pub(crate) fn with_types(
+        mut self,
+        definitions: Vec<TypeDefinition>,
+        typed: TypedFields,
+    ) -> Result<Self> {
+        for definition in definitions {
+            self.add(definition)?;
+        }
+        self.typed = typed;
+        Ok(self)
+    }
+
+    /// What the fields of the types of collections read.
+    pub(crate) fn typed(&self) -> &TypedFields {
+        &self.typed
     }
 
     /// The types of the subgraph that has these types.

@@ -9,6 +9,7 @@ use async_graphql::parser::types::{BaseType, OperationType, Type};
 use async_graphql::registry::{MetaField, MetaInputValue, MetaType, Registry};
 
 use super::entities::ENTITIES;
+use super::typed::typed_fields::{TypedField, TypedFields};
 
 /// The cost of one `_entities` field, in fields. Each has its own copy of the representations.
 const ENTITIES_FIELDS: usize = 1_000;
@@ -65,6 +66,8 @@ pub(crate) struct Types {
     most: TypeLists,
     /// The arguments of all directives.
     directive_arguments: usize,
+    /// What the fields of the types of collections read.
+    typed: TypedFields,
 }
 
 /// The numbers of elements of the introspection lists of a type, or for each of them something else.
@@ -105,8 +108,8 @@ impl TypeLists {
 }
 
 impl Types {
-    /// The types of the schema with this registry.
-    pub(crate) fn of(registry: &Registry) -> Self {
+    /// The types of the schema with this registry. `typed` are the fields of the types of collections.
+    pub(crate) fn of(registry: &Registry, typed: &TypedFields) -> Self {
         let mut types = Self {
             fields: HashMap::new(),
             directives: HashMap::new(),
@@ -119,6 +122,7 @@ impl Types {
             all: TypeLists::default(),
             most: TypeLists::default(),
             directive_arguments: 0,
+            typed: typed.clone(),
         };
         for ty in registry.types.values() {
             types.add_type(ty);
@@ -166,6 +170,16 @@ impl Types {
     pub(crate) fn field_type(&self, of: &str, name: &Name) -> Option<&Type> {
         let field = self.fields.get(of)?.get(name)?;
         Some(&field.ty)
+    }
+
+    /// The collections whose types the schema has.
+    pub(crate) fn collections(&self) -> impl Iterator<Item = &str> {
+        self.typed.collections()
+    }
+
+    /// What a field of a type of a collection reads; none for other fields.
+    pub(crate) fn typed(&self, of: &str, field: &str) -> Option<&TypedField> {
+        self.typed.get(of, field)
     }
 
     /// The values of an enum; none if there is no enum with this name.

@@ -14,7 +14,7 @@ use crate::document::path::Path;
 use crate::error::Result;
 use crate::graphql::arguments::page_arguments::FieldRequest;
 use crate::graphql::prepare::condition::{FieldCondition, Flag};
-use crate::graphql::prepare::plan::{Field, Paths, PlannedField, Selection, Where};
+use crate::graphql::prepare::plan::{Field, Paths, PlannedField, Selection, TypedSelection, Where};
 use crate::graphql::scalars::scalar_types::{JsonPath, check_listed_paths, parsed, path_of};
 use crate::graphql::variables::coerced::Coerced;
 
@@ -62,7 +62,8 @@ impl<'p> PlanArguments<'p> {
             | Field::CollectionType(below)
             | Field::TypeViolations(below)
             | Field::Updates(below)
-            | Field::DocumentNow(below) => 1 + self.fields(below),
+            | Field::DocumentNow(below)
+            | Field::Typed(TypedSelection { below, .. }) => 1 + self.fields(below),
             _ => 1,
         });
         each.sum()

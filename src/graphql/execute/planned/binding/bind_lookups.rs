@@ -15,6 +15,7 @@ use crate::database::{Extent, first_reads};
 use crate::document::path::Path;
 use crate::error::Result;
 use crate::graphql::arguments::aggregate_request::AggregatedValues;
+use crate::graphql::arguments::children_request::ChildrenRequest;
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::field_reads::PlaceField;
 use crate::graphql::prepare::plan::{ElementField, Field, PageField, Selection, ValuesField};
@@ -46,19 +47,27 @@ impl<'p> Binder<'p> {
         arguments: &'p [(Name, Input)],
         selection: &'p Selection,
     ) -> Result<()> {
-        let of = LookupOf::Children {
-            of: above.value(),
-            arguments,
-            request: self.arguments.request(arguments)?,
-        };
-        self.scopes[above.scope].needs_pairs = true;
-        let (page, scope) = self.list(above.scope, of, selection);
+        let request = self.arguments.request(arguments)?;
+        let (page, scope) = self.children_of(above, request, selection);
         let child = self.element(above, scope);
         self.text(b"{");
         self.found(page);
         self.members(selection, |binder, field| {
             binder.field_of_page((page, scope), &child, field)
         })
+    }
+
+    /// Adds the lookup of a page of the children of the value at a place. Returns the numbers of the
+    /// lookup and of the scope of the children.
+    pub(crate) fn children_of(
+        &mut self,
+        above: &Here<'p>,
+        request: ChildrenRequest,
+        selection: &Selection,
+    ) -> (usize, usize) {
+        let of = above.value();
+        self.scopes[above.scope].needs_pairs = true;
+        self.list(above.scope, LookupOf::Children { of, request }, selection)
     }
 
     /// Binds the parts that a JSONPath query selects in the value at a place.
@@ -148,7 +157,7 @@ impl<'p> Binder<'p> {
     }
 
     /// The part that an element of `scope` is, below a place.
-    fn element(&mut self, above: &Here<'p>, scope: usize) -> Here<'p> {
+    pub(crate) fn element(&mut self, above: &Here<'p>, scope: usize) -> Here<'p> {
         let mut part = Here {
             scope,
             path: Cow::Borrowed(Path::root()),

@@ -48,6 +48,15 @@ impl<'p> Binder<'p> {
                 let path = self.arguments.path(path)?;
                 return self.document_at(Cow::Owned(document), path, below);
             }
+            Field::TypedDocument {
+                collection,
+                key,
+                below,
+            } => {
+                let id = DocumentId::parse(&self.arguments.id(key)?)?;
+                let document = DocumentKey::new(&**collection, id)?;
+                return self.typed_document(document, below);
+            }
             Field::Entities {
                 representations,
                 below,
