@@ -82,6 +82,7 @@ mod taking;
 mod timeouts;
 mod totals;
 mod typed;
+mod typed_pages;
 mod types;
 mod types_checks;
 mod types_model;

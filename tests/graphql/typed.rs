@@ -39,7 +39,7 @@ cases!(
     ]
 );
 
-fn countries() -> Value {
+pub(super) fn countries() -> Value {
     json!({
         "title": "Country",
         "description": "A country of the world.",
@@ -78,7 +78,7 @@ fn countries() -> Value {
     })
 }
 
-fn france() -> Value {
+pub(super) fn france() -> Value {
     json!({
         "name": {
             "common": "France",
@@ -98,7 +98,7 @@ fn france() -> Value {
     })
 }
 
-async fn store(client: &Client, key: &str, document: &Value) {
+pub(super) async fn store(client: &Client, key: &str, document: &Value) {
     let query = "mutation($k: ID, $d: JSON) { insertDocument(collection: \"countries\", id: $k, document: $d) { key } }";
     client.data(query, json!({"k": key, "d": document})).await;
 }
@@ -111,7 +111,7 @@ async fn typed() -> Client {
 }
 
 /// Checks that the schema has no such field.
-async fn assert_invalid(client: &Client, query: &str) {
+pub(super) async fn assert_invalid(client: &Client, query: &str) {
     let response = client.ask(query, NONE).await;
     let error = &response["errors"][0];
     assert!(error["extensions"]["code"].is_null(), "{response}");
@@ -505,7 +505,7 @@ async fn fields_and_elements_are_counted() {
 }
 
 /// A client whose requests these rules limit.
-async fn limited(client: &Client, rules: &str) -> Client {
+pub(super) async fn limited(client: &Client, rules: &str) -> Client {
     let rules = RulesInForce::fixed(Rules::parse(rules).expect("rules"));
     let limited = client.limited(rules, Principal::default());
     limited.graphql.refresh_types().await.expect("types");

@@ -8,7 +8,8 @@ use async_graphql_value::Value as Input;
 use super::condition::FieldCondition;
 use super::introspection::Introspection;
 use crate::document::path::Path;
-use crate::graphql::schema::typed::typed_fields::TypedPlace;
+use crate::graphql::schema::typed::typed_fields::{TypedPage, TypedPlace};
+use crate::graphql::schema::typed::typed_inputs::TypedInputs;
 
 /// A plan of a query, of a mutation, or of a subscription.
 #[derive(Debug)]
@@ -98,6 +99,12 @@ pub(crate) enum Field {
         key: Input,
         below: Selection,
     },
+    /// A field of `Query` that returns a page of such documents.
+    TypedDocuments(TypedPageSelection),
+    /// `nodes` of such a page: the selection of each document.
+    TypedNodes(Selection),
+    /// `node` of an edge of such a page.
+    TypedNode(Selection),
     /// A field of an object of such a document.
     Typed(TypedSelection),
     /// `key` of an entry of a map in such a document.
@@ -282,6 +289,16 @@ pub(crate) struct PlannedMutation {
 pub(crate) struct NodeSelection {
     pub(crate) of_document: Selection,
     pub(crate) of_subdocument: Selection,
+}
+
+/// The selection of a page of documents of a collection with a type.
+#[derive(Debug)]
+pub(crate) struct TypedPageSelection {
+    pub(crate) page: Arc<TypedPage>,
+    /// What the filters and orders in the arguments mean.
+    pub(crate) inputs: TypedInputs,
+    pub(crate) arguments: Vec<(Name, Input)>,
+    pub(crate) below: Selection,
 }
 
 /// The selection of a place in a document of a collection with a type.

@@ -15,7 +15,8 @@ use super::condition::FieldCondition;
 use super::introspection::{IntrospectedFields, Introspection, merged};
 use super::plan::{
     ElementField, Field, MutationFunction, NodeSelection, PageField, Paths, Plan, PlanSize,
-    PlannedField, PlannedMutation, Selection, TypedSelection, ValuesField, Where,
+    PlannedField, PlannedMutation, Selection, TypedPageSelection, TypedSelection, ValuesField,
+    Where,
 };
 use crate::document::json::write_string;
 use crate::document::path::Path;
@@ -307,6 +308,16 @@ impl<'d> Planner<'d> {
                 key: argument(requested, "key")?.clone(),
                 below: below()?,
             },
+            TypedField::Documents(page) => Field::TypedDocuments(TypedPageSelection {
+                page: page.clone(),
+                inputs: self.types.typed_inputs().clone(),
+                arguments: arguments(requested),
+                below: below()?,
+            }),
+            TypedField::Nodes => Field::TypedNodes(below()?),
+            TypedField::Edges => Field::Edges(below()?),
+            TypedField::Node => Field::TypedNode(below()?),
+            TypedField::TotalCount => Field::OfPage(PageField::TotalCount),
             TypedField::Id => Field::DocumentId,
             TypedField::Key => Field::Key,
             TypedField::Version => Field::Version,

@@ -13,6 +13,7 @@ use async_graphql::parser::types::{
 
 use super::scope::SchemaScope;
 use super::typed::typed_fields::TypedFields;
+use super::typed::typed_inputs::TypedInputs;
 use super::types::base_name;
 use crate::error::{Error, Result};
 
@@ -47,6 +48,8 @@ pub struct SchemaSource {
     types: IndexMap<Name, TypeDefinition>,
     /// What the fields of the types of collections read.
     typed: TypedFields,
+    /// What their filters and orders mean.
+    typed_inputs: TypedInputs,
 }
 
 impl SchemaSource {
@@ -85,18 +88,19 @@ impl SchemaSource {
     pub(crate) fn with_types(
         mut self,
         definitions: Vec<TypeDefinition>,
-        typed: TypedFields,
+        (typed, typed_inputs): (TypedFields, TypedInputs),
     ) -> Result<Self> {
         for definition in definitions {
             self.add(definition)?;
         }
         self.typed = typed;
+        self.typed_inputs = typed_inputs;
         Ok(self)
     }
 
-    /// What the fields of the types of collections read.
-    pub(crate) fn typed(&self) -> &TypedFields {
-        &self.typed
+    /// What the fields of the types of collections read, and what their inputs mean.
+    pub(crate) fn typed(&self) -> (&TypedFields, &TypedInputs) {
+        (&self.typed, &self.typed_inputs)
     }
 
     /// The types of the subgraph that has these types.

@@ -10,6 +10,7 @@ use async_graphql::registry::{MetaField, MetaInputValue, MetaType, Registry};
 
 use super::entities::ENTITIES;
 use super::typed::typed_fields::{TypedField, TypedFields};
+use super::typed::typed_inputs::TypedInputs;
 
 /// The cost of one `_entities` field, in fields. Each has its own copy of the representations.
 const ENTITIES_FIELDS: usize = 1_000;
@@ -68,6 +69,8 @@ pub(crate) struct Types {
     directive_arguments: usize,
     /// What the fields of the types of collections read.
     typed: TypedFields,
+    /// What their filters and orders mean.
+    typed_inputs: TypedInputs,
 }
 
 /// The numbers of elements of the introspection lists of a type, or for each of them something else.
@@ -108,8 +111,12 @@ impl TypeLists {
 }
 
 impl Types {
-    /// The types of the schema with this registry. `typed` are the fields of the types of collections.
-    pub(crate) fn of(registry: &Registry, typed: &TypedFields) -> Self {
+    /// The types of the schema with this registry. `typed` are the fields and the inputs of the types of
+    /// collections.
+    pub(crate) fn of(
+        registry: &Registry,
+        (typed, typed_inputs): (&TypedFields, &TypedInputs),
+    ) -> Self {
         let mut types = Self {
             fields: HashMap::new(),
             directives: HashMap::new(),
@@ -123,6 +130,7 @@ impl Types {
             most: TypeLists::default(),
             directive_arguments: 0,
             typed: typed.clone(),
+            typed_inputs: typed_inputs.clone(),
         };
         for ty in registry.types.values() {
             types.add_type(ty);
@@ -180,6 +188,11 @@ impl Types {
     /// What a field of a type of a collection reads; none for other fields.
     pub(crate) fn typed(&self, of: &str, field: &str) -> Option<&TypedField> {
         self.typed.get(of, field)
+    }
+
+    /// What the filters and orders of the types of collections mean.
+    pub(crate) fn typed_inputs(&self) -> &TypedInputs {
+        &self.typed_inputs
     }
 
     /// The values of an enum; none if there is no enum with this name.

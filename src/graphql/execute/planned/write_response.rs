@@ -164,6 +164,10 @@ impl<'a> PlanWriter<'a> {
                 return Ok(state.open_object(kind, *end, *position, self.bound));
             }
             ResponseStep::OpenTyped { typed, end } => return self.open_typed(state, typed, *end),
+            ResponseStep::OpenElement { end } => {
+                state.open_nullable(*end);
+                None
+            }
             ResponseStep::Elements {
                 lookup,
                 end,

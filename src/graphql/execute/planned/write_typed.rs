@@ -2,7 +2,7 @@
 //! the type, or by other programs, can have others. A value that does not fit is an error of its field.
 
 use super::write_response::PlanWriter;
-use super::write_state::{Failure, OpenObject, WriteState};
+use super::write_state::{Failure, WriteState};
 use crate::database::ReadRequest;
 use crate::document::leaf::{Kind, abridged};
 use crate::document::path::Path;
@@ -30,12 +30,7 @@ impl<'a> PlanWriter<'a> {
         let failure = match element.kind(typed.read.read) {
             Ok(Some(kind)) if kind == expected => {
                 if !required {
-                    state.open.push(OpenObject {
-                        begin: state.at - 1,
-                        end,
-                        written: state.out.len(),
-                        frames: state.frames.0.len(),
-                    });
+                    state.open_nullable(end);
                 }
                 return Ok(None);
             }

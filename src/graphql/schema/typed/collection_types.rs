@@ -1,15 +1,18 @@
 //! The GraphQL types of all collections.
 
 use std::collections::{HashMap, HashSet};
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use async_graphql::Positioned;
 use async_graphql::parser::types::{FieldDefinition, TypeDefinition, TypeKind};
 
-use super::definitions::{argument, extension, field, named, scalar};
-use super::object_types::{BIG_INTEGER, ObjectTypes, object_types};
+use super::definitions::{argument, extension, field, list, named, object, scalar};
+use super::description::printable;
+use super::filter_types::{filter_of, filter_types, order_of, shared_names, shared_types};
+use super::object_types::{ObjectTypes, object_types};
 use super::type_names::CollectionNames;
-use super::typed_fields::{TypedField, TypedFields};
+use super::typed_fields::{BIG_INTEGER, TypedField, TypedFields, TypedPage};
+use super::typed_inputs::{TypedInput, TypedInputs};
 use crate::document::leaf::abridged;
 use crate::error::{Error, Limit, Result};
 use crate::graphql::schema::schema_source::SchemaSource;
@@ -85,9 +88,9 @@ static FIXED_NAMES: LazyLock<FixedNames> = LazyLock::new(|| {
     let full = SchemaSource::of(SchemaScope::Full);
     let types = full.types().chain(source.types());
     let types = types.map(|ty| ty.name.node.to_string());
-    let further = FURTHER_TYPES.map(str::to_owned);
+    let further = FURTHER_TYPES.into_iter().chain(shared_names());
     FixedNames {
-        types: types.chain(further).collect(),
+        types: types.chain(further.map(str::to_owned)).collect(),
         queries: fields_of(&full, "Query"),
     }
 });
@@ -114,6 +117,7 @@ struct TypesOfCollections {
     definitions: Vec<TypeDefinition>,
     query_fields: Vec<Positioned<FieldDefinition>>,
     fields: HashMap<String, HashMap<String, TypedField>>,
+    inputs: HashMap<String, HashMap<String, TypedInput>>,
 }
 
 impl TypesOfCollections {
@@ -125,6 +129,7 @@ impl TypesOfCollections {
             definitions: Vec::new(),
             query_fields: Vec::new(),
             fields: HashMap::new(),
+            inputs: HashMap::new(),
         }
     }
 
@@ -134,10 +139,13 @@ impl TypesOfCollections {
             return Ok(());
         }
         let names = CollectionNames::of(of).map_err(|why| refused(of, &why))?;
-        let made = object_types(of, &names).map_err(|why| refused(of, &why))?;
+        let mut made = object_types(of, &names).map_err(|why| refused(of, &why))?;
+        let filters = filter_types(&names.ty, &made).map_err(|why| refused(of, &why))?;
+        add_page_types(&mut made, filters.definitions, &names);
+        check_distinct(&made).map_err(|why| refused(of, &why))?;
         self.check_types(of, &made)?;
         self.check_queries(of, &names)?;
-        let parts = self.parts + made.parts + PARTS_OF_QUERIES;
+        let parts = self.parts + made.parts + filters.parts + PARTS_OF_QUERIES;
         if parts > GRAPHQL_PARTS_MAX {
             return Err(Error::too_complex(
                 Limit::new("graphqlParts", GRAPHQL_PARTS_MAX),
@@ -152,9 +160,17 @@ impl TypesOfCollections {
         self.parts = parts;
         self.queries.extend([names.one.clone(), names.many.clone()]);
         self.query_fields.push(one_field(of, &names));
-        let read = TypedField::Document(of.collection().into());
+        self.query_fields.push(many_field(of, &names));
+        let collection: Arc<str> = of.collection().into();
+        let page = TypedPage {
+            collection: collection.clone(),
+            filter: filter_of(&names.ty),
+            order: order_of(&names.ty),
+        };
         let queries = self.fields.entry("Query".to_owned()).or_default();
-        queries.insert(names.one, read);
+        queries.insert(names.one, TypedField::Document(collection));
+        queries.insert(names.many, TypedField::Documents(Arc::new(page)));
+        self.inputs.extend(filters.inputs);
         let ObjectTypes {
             definitions,
             fields,
@@ -211,13 +227,132 @@ impl TypesOfCollections {
             BIG_INTEGER,
             "An integer, as a JSON number with all its digits. Integers that always have 32 bits are `Int`.",
         ));
+        definitions.extend(shared_types());
         definitions.push(extension("Query", self.query_fields));
-        source.with_types(definitions, TypedFields::new(self.fields))
+        let typed = TypedFields::new(self.fields);
+        source.with_types(definitions, (typed, TypedInputs::new(self.inputs)))
     }
 }
 
-/// The parts of the root fields of a collection.
-const PARTS_OF_QUERIES: usize = 2;
+/// The parts of the root fields of a collection, and of its pages.
+const PARTS_OF_QUERIES: usize = 18;
+
+/// Adds the types of pages, and of the filters and orders.
+fn add_page_types(made: &mut ObjectTypes, filters: Vec<TypeDefinition>, names: &CollectionNames) {
+    let plain = |name, ty, about| field(name, Vec::new(), ty, (about, false));
+    let (connection, edge) = (
+        format!("{}Connection", names.ty),
+        format!("{}Edge", names.ty),
+    );
+    let node = || named(&names.ty, false);
+    let about_node =
+        "A document; null if a value that it must have is not there or does not fit its type.";
+    made.definitions.push(object(
+        &connection,
+        "A page of documents.",
+        vec![
+            plain(
+                "edges",
+                list(named(&edge, true), true),
+                "The documents, each with its cursor.",
+            ),
+            plain("nodes", list(node(), true), about_node),
+            plain(
+                "pageInfo",
+                named("PageInfo", true),
+                "Whether there are more pages, and the cursors to request them.",
+            ),
+            plain(
+                "totalCount",
+                named("Int", false),
+                "As `DocumentConnection.totalCount`.",
+            ),
+            plain(
+                "plan",
+                named("DocumentQueryPlan", true),
+                "How the documents were found.",
+            ),
+        ],
+    ));
+    made.definitions.push(object(
+        &edge,
+        "A document and its cursor.",
+        vec![
+            plain(
+                "cursor",
+                named("String", true),
+                "Pass it as `after` or `before`.",
+            ),
+            plain("node", node(), about_node),
+        ],
+    ));
+    made.definitions.extend(filters);
+    let nodes = [
+        ("nodes".to_owned(), TypedField::Nodes),
+        ("edges".to_owned(), TypedField::Edges),
+        ("totalCount".to_owned(), TypedField::TotalCount),
+    ];
+    made.fields.insert(connection, HashMap::from(nodes));
+    let node = [("node".to_owned(), TypedField::Node)];
+    made.fields.insert(edge, HashMap::from(node));
+}
+
+/// Rejects types of one collection that would have the same name.
+fn check_distinct(made: &ObjectTypes) -> Result<(), String> {
+    let mut names = HashSet::new();
+    let mut defined = made.definitions.iter().map(|it| it.name.node.as_str());
+    match defined.find(|name| !names.insert(*name)) {
+        None => Ok(()),
+        Some(name) => Err(format!(
+            "two types would have the name {:?}: move a schema to `$defs`, and give it another one there, \
+             such as \"x-graphql\": {{\"name\": \"Other\"}}",
+            abridged(name)
+        )),
+    }
+}
+
+/// `Query.countries`
+fn many_field(of: &CollectionType, names: &CollectionNames) -> Positioned<FieldDefinition> {
+    let text = || named("String", false);
+    let int = || named("Int", false);
+    let order = list(named(&order_of(&names.ty), true), false);
+    let arguments = vec![
+        argument(
+            "where",
+            named(&filter_of(&names.ty), false),
+            "The filter that documents must match.",
+        ),
+        argument(
+            "keys",
+            named("DocumentKeyFilter", false),
+            "The keys that documents must have.",
+        ),
+        argument(
+            "orderBy",
+            order,
+            "The order: by the first of the list, then by the next. By default by key.",
+        ),
+        argument(
+            "first",
+            int(),
+            "The page size when paging forwards; 100 by default.",
+        ),
+        argument("after", text(), "The page begins after this cursor."),
+        argument(
+            "last",
+            int(),
+            "The page size when paging backwards; 100 by default.",
+        ),
+        argument("before", text(), "The page ends before this cursor."),
+        argument("scanLimit", int(), "As in `documents`."),
+    ];
+    let about = printable(&format!(
+        "The documents of the collection `{}` that match a filter.",
+        of.collection()
+    ));
+    let page = named(&format!("{}Connection", names.ty), true);
+    field(&names.many, arguments, page, (&about, false))
+}
 
 /// `Query.country`
 fn one_field(of: &CollectionType, names: &CollectionNames) -> Positioned<FieldDefinition> {
@@ -226,7 +361,7 @@ fn one_field(of: &CollectionType, names: &CollectionNames) -> Positioned<FieldDe
         named("ID", true),
         "The key of the document in its collection.",
     );
-    let about = super::description::printable(&format!(
+    let about = printable(&format!(
         "A document of the collection `{}`; null if it does not exist.",
         of.collection()
     ));

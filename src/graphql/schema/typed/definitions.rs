@@ -1,8 +1,8 @@
 //! Parts of type definitions.
 
 use async_graphql::parser::types::{
-    BaseType, ConstDirective, EnumType, EnumValueDefinition, FieldDefinition, InputValueDefinition,
-    ObjectType, Type, TypeDefinition, TypeKind,
+    BaseType, ConstDirective, EnumType, EnumValueDefinition, FieldDefinition, InputObjectType,
+    InputValueDefinition, ObjectType, Type, TypeDefinition, TypeKind,
 };
 use async_graphql::{Name, Pos, Positioned};
 
@@ -100,6 +100,16 @@ pub(super) fn extension(name: &str, fields: Vec<Positioned<FieldDefinition>>) ->
         extend: true,
         ..object(name, "", fields)
     }
+}
+
+/// An input object type.
+pub(super) fn input(
+    name: &str,
+    description: &str,
+    fields: Vec<Positioned<InputValueDefinition>>,
+) -> TypeDefinition {
+    let kind = TypeKind::InputObject(InputObjectType { fields });
+    definition(name, description, kind)
 }
 
 /// An enum.

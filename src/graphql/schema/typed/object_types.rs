@@ -14,7 +14,7 @@ use async_graphql::parser::types::{FieldDefinition, InputValueDefinition, Type, 
 use super::definitions::{argument, enumeration, field, list, named, object};
 use super::description::printable;
 use super::type_names::{CollectionNames, is_usable, pascal_case, too_long};
-use super::typed_fields::{LeafType, TypedField, TypedPlace, TypedValue};
+use super::typed_fields::{BIG_INTEGER, LeafType, TypedField, TypedPlace, TypedValue};
 use crate::document::leaf::{Leaf, abridged};
 use crate::document::path::{Path, Segment};
 use crate::limits::GRAPHQL_LISTS_MAX;
@@ -22,9 +22,6 @@ use crate::types::{
     Additional, CollectionType, Enumeration, NumberConstraints, ObjectConstraints, Shape, ShapeId,
     ShapeKind,
 };
-
-/// The scalar of integers that can have more than 32 bits.
-pub(super) const BIG_INTEGER: &str = "BigInteger";
 
 /// The bytes of a description that count as one part.
 const DESCRIPTION_BYTES_PER_PART: usize = 200;

@@ -5,6 +5,9 @@ use std::sync::Arc;
 
 use crate::document::path::Path;
 
+/// The scalar of integers that can have more than 32 bits.
+pub(crate) const BIG_INTEGER: &str = "BigInteger";
+
 /// The fields of all types of collections, by the name of the type and of the field. A clone is cheap.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TypedFields(Arc<HashMap<String, HashMap<String, TypedField>>>);
@@ -34,6 +37,16 @@ impl TypedFields {
 pub(crate) enum TypedField {
     /// `Query.country`: a document of this collection.
     Document(Arc<str>),
+    /// `Query.countries`: a page of documents.
+    Documents(Arc<TypedPage>),
+    /// `nodes` of such a page.
+    Nodes,
+    /// `edges` of such a page.
+    Edges,
+    /// `node` of such an edge.
+    Node,
+    /// `totalCount` of such a page. Its other fields are planned as those of untyped pages.
+    TotalCount,
     /// `id` of a document.
     Id,
     /// `key` of a document.
@@ -46,6 +59,15 @@ pub(crate) enum TypedField {
     Value(Path, Arc<TypedPlace>),
     /// The key of an entry of a map.
     EntryKey,
+}
+
+/// A page of documents of a collection with a type.
+#[derive(Debug)]
+pub(crate) struct TypedPage {
+    pub(crate) collection: Arc<str>,
+    /// The names of the input types that filter and order the documents.
+    pub(crate) filter: String,
+    pub(crate) order: String,
 }
 
 /// What a place has according to its type.

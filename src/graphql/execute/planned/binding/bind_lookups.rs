@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use async_graphql::Name;
 use async_graphql_value::Value as Input;
 
+use super::arguments::PageArguments;
 use super::bind::{Binder, Here, join};
 use super::bound::{
     DocumentAt, Lookup, LookupOf, PositionKind, ROOT, ResponseStep, Scope, SelectedParts,
@@ -26,7 +27,7 @@ impl<'p> Binder<'p> {
     /// Binds a page of documents.
     pub(crate) fn documents(
         &mut self,
-        arguments: &'p [(Name, Input)],
+        arguments: PageArguments<'p>,
         selection: &'p Selection,
     ) -> Result<()> {
         let mut fields = self.arguments.included(selection);
@@ -135,6 +136,9 @@ impl<'p> Binder<'p> {
                     binder.object(below, |binder, field| binder.member(node, field))
                 });
             }
+            Field::TypedNodes(below) => {
+                return self.elements(page, |binder| binder.typed_element(node, below));
+            }
             Field::Edges(below) => {
                 return self.elements(page, |binder| {
                     binder.object(below, |binder, field| binder.field_of_edge(node, field))
@@ -152,6 +156,7 @@ impl<'p> Binder<'p> {
                 Ok(())
             }
             Field::Node(below) => self.object(below, |binder, field| binder.member(node, field)),
+            Field::TypedNode(below) => self.typed_element(node, below),
             _ => Err(mismatch()),
         }
     }

@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use async_graphql::Value;
 use async_graphql_value::Value as Input;
 
+use super::arguments::PageArguments;
 use super::bind::{Binder, Here};
 use super::bound::{DocumentAt, LookupOf, PositionKind, ROOT, ResponseStep};
 use crate::database::DocumentKey;
@@ -67,7 +68,12 @@ impl<'p> Binder<'p> {
                 return self.node_by_id(id, below);
             }
             Field::NodesById(ids, below) => return self.nodes_by_id(ids, below),
-            Field::Documents(arguments, below) => return self.documents(arguments, below),
+            Field::Documents(arguments, below) => {
+                return self.documents(PageArguments::Untyped(arguments), below);
+            }
+            Field::TypedDocuments(selected) => {
+                return self.documents(PageArguments::Typed(selected), &selected.below);
+            }
             Field::Aggregate(arguments, below) => return self.aggregate(arguments, below),
             Field::Collections(below) => return self.collections(below),
             Field::ChangesCursor => {

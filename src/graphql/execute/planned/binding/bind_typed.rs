@@ -162,6 +162,18 @@ impl<'p> Binder<'p> {
         })
     }
 
+    /// Binds the selection of a document of a page, which is null if it fails.
+    pub(crate) fn typed_element(&mut self, node: &Here<'p>, below: &'p Selection) -> Result<()> {
+        let open = self.steps.len();
+        self.steps.push(ResponseStep::OpenElement { end: 0 });
+        self.object(below, |binder, field| binder.member(node, field))?;
+        let after = self.steps.len();
+        if let Some(ResponseStep::OpenElement { end }) = self.steps.get_mut(open) {
+            *end = after;
+        }
+        Ok(())
+    }
+
     /// Binds what is inside an object, a list or a map, which may not be there.
     fn open_typed(
         &mut self,

@@ -12,6 +12,7 @@ use crate::document::path::Path;
 use crate::error::Error;
 use crate::graphql::arguments::aggregate_request::AggregatedValues;
 use crate::graphql::arguments::children_request::ChildrenRequest;
+use crate::graphql::execute::planned::binding::arguments::PageArguments;
 use crate::graphql::execute::planned::binding::field_reads::FieldReads;
 use crate::graphql::prepare::plan::{ElementField, PageField, PlannedField, ValuesField};
 use crate::graphql::schema::typed::typed_fields::{LeafType, TypedPlace};
@@ -63,8 +64,8 @@ pub(crate) struct Lookup<'p> {
 }
 
 pub(crate) enum LookupOf<'p> {
-    /// The page of documents that a field `documents` with these arguments returns.
-    Documents(&'p [(Name, Input)]),
+    /// The page of documents that a field with these arguments returns.
+    Documents(PageArguments<'p>),
     /// The parts that a JSONPath query selects in a value.
     Selected(SelectedParts<'p>),
     /// The page of the children of a value that a field `children`, or a typed list or map, returns.
@@ -303,6 +304,10 @@ pub(crate) enum ResponseStep<'p> {
     /// null and continues with the step `end`.
     OpenTyped {
         typed: TypedStep<'p>,
+        end: usize,
+    },
+    /// Begins an object in a list that is null if it fails, up to the step `end`.
+    OpenElement {
         end: usize,
     },
     /// A value of a typed document.

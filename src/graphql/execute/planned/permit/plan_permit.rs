@@ -8,7 +8,7 @@ use crate::document::filter::Filter;
 use crate::document::path::Path;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::arguments::aggregate_request::AggregateRequest;
-use crate::graphql::arguments::documents_request::{DocumentsRequest, PageQuery};
+use crate::graphql::arguments::documents_request::PageQuery;
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::execute::planned::binding::arguments::PlanArguments;
 use crate::graphql::execute::planned::binding::bound::{Bound, LookupOf};
@@ -193,7 +193,7 @@ async fn queries(
         let query = async {
             Ok(match &lookup.of {
                 LookupOf::Documents(given) => {
-                    let request: DocumentsRequest = arguments.request(given)?;
+                    let request = arguments.page(*given)?;
                     LookupQuery::Page(request.query(request_budget, lookup.total).await?)
                 }
                 LookupOf::Groups {
