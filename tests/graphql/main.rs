@@ -83,6 +83,7 @@ mod timeouts;
 mod totals;
 mod typed;
 mod typed_pages;
+mod typed_writes;
 mod types;
 mod types_checks;
 mod types_model;

@@ -140,7 +140,7 @@ async fn typed_filters_are_filters() {
 
 async fn filters_of_variables_are_those_of_the_text() {
     let client = world().await;
-    let query = "query($w: CountryFilter, $o: [CountryOrder!], $r: CountryRegion, $t: Int) {
+    let query = "query($w: CountryFilter, $o: [CountryOrderBy!], $r: CountryRegion, $t: Int) {
         countries(where: $w, orderBy: $o) { nodes { key } }
         other: countries(where: {region: {eq: $r}, rank: {lt: $t}}) { nodes { key } }
     }";
@@ -425,7 +425,7 @@ async fn filters_have_members_for_what_can_be_filtered() {
     for (ty, absent) in [
         ("ThingFilter", "map"),
         ("ThingFilter", "onlyMap"),
-        ("ThingOrder", "map"),
+        ("ThingOrderBy", "map"),
     ] {
         let query = format!("{{ __type(name: {ty:?}) {{ inputFields {{ name }} }} }}");
         let fields = client.data(&query, NONE).await["__type"]["inputFields"].take();

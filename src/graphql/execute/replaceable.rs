@@ -7,6 +7,7 @@ use futures::future::BoxFuture;
 use tokio::time::sleep;
 
 use super::service::GraphQl;
+use crate::database::CollectionTypes;
 use crate::error::{Error, Result};
 use crate::graphql::prepare::prepared_query::Refusal;
 use crate::graphql::request::operation_list::OperationList;
@@ -57,12 +58,7 @@ impl GraphQl {
             let Some(found) = found.await? else {
                 return self.drop_replaced().await;
             };
-            for (collection, error) in &found.damaged {
-                tracing::error!(
-                    collection,
-                    "a type is damaged, and not in the schema: {error}"
-                );
-            }
+            log_damaged(&found);
             if !are_same(&served.types, &found.types) {
                 let (graphql, types) = (self.clone(), found.types.clone());
                 on_blocking_thread(move || graphql.serve_types(&types)).await??;
@@ -128,6 +124,15 @@ impl GraphQl {
         let invalid = invalid.collect();
         self.0.persisted.list(list);
         invalid
+    }
+}
+
+fn log_damaged(found: &CollectionTypes) {
+    for (collection, error) in &found.damaged {
+        tracing::error!(
+            collection,
+            "a type is damaged, and not in the schema: {error}"
+        );
     }
 }
 

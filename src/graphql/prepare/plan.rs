@@ -10,6 +10,7 @@ use super::introspection::Introspection;
 use crate::document::path::Path;
 use crate::graphql::schema::typed::typed_fields::{TypedPage, TypedPlace};
 use crate::graphql::schema::typed::typed_inputs::TypedInputs;
+use crate::graphql::schema::typed::typed_writes::TypedWrites;
 
 /// A plan of a query, of a mutation, or of a subscription.
 #[derive(Debug)]
@@ -278,6 +279,8 @@ pub(crate) struct PlannedMutation {
     pub(crate) function: MutationFunction,
     /// With their positions in the query.
     pub(crate) arguments: Vec<(Positioned<Name>, Positioned<Input>)>,
+    /// The argument that has a typed document, if there is one.
+    pub(crate) typed: Option<TypedArgument>,
     /// Empty if the result is a scalar.
     pub(crate) below: Selection,
     /// Its size.
@@ -289,6 +292,16 @@ pub(crate) struct PlannedMutation {
 pub(crate) struct NodeSelection {
     pub(crate) of_document: Selection,
     pub(crate) of_subdocument: Selection,
+}
+
+/// An argument of a mutation that is a typed document or a patch of one.
+#[derive(Debug)]
+pub(crate) struct TypedArgument {
+    /// Its name in the function.
+    pub(crate) name: &'static str,
+    /// The name of its type.
+    pub(crate) input: String,
+    pub(crate) writes: TypedWrites,
 }
 
 /// The selection of a page of documents of a collection with a type.

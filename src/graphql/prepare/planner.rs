@@ -15,15 +15,15 @@ use super::condition::FieldCondition;
 use super::introspection::{IntrospectedFields, Introspection, merged};
 use super::plan::{
     ElementField, Field, MutationFunction, NodeSelection, PageField, Paths, Plan, PlanSize,
-    PlannedField, PlannedMutation, Selection, TypedPageSelection, TypedSelection, ValuesField,
-    Where,
+    PlannedField, PlannedMutation, Selection, TypedArgument, TypedPageSelection, TypedSelection,
+    ValuesField, Where,
 };
 use crate::document::json::write_string;
 use crate::document::path::Path;
 use crate::error::{Error, Limit, Result};
 use crate::graphql::scalars::scalar_types::path_of;
 use crate::graphql::schema::entities::ENTITIES;
-use crate::graphql::schema::typed::typed_fields::TypedField;
+use crate::graphql::schema::typed::typed_fields::{TypedField, TypedFunction};
 use crate::graphql::schema::types::Types;
 use crate::limits::PLANNED_FIELDS_MAX;
 
@@ -282,6 +282,7 @@ impl<'d> Planner<'d> {
                 name: requested.name.node.clone(),
                 function,
                 arguments: requested.arguments.clone(),
+                typed: None,
                 size: self.size.get().since(before),
                 below,
             }));
@@ -310,10 +311,16 @@ impl<'d> Planner<'d> {
             },
             TypedField::Documents(page) => Field::TypedDocuments(TypedPageSelection {
                 page: page.clone(),
-                inputs: self.types.typed_inputs().clone(),
+                inputs: self.types.typed_schema().inputs.clone(),
                 arguments: arguments(requested),
                 below: below()?,
             }),
+            TypedField::Write(..) | TypedField::Delete(_) => {
+                let before = self.size.get();
+                let below = below()?;
+                let size = self.size.get().since(before);
+                Field::Mutation(self.typed_mutation(requested, typed, (below, size))?)
+            }
             TypedField::Nodes => Field::TypedNodes(below()?),
             TypedField::Edges => Field::Edges(below()?),
             TypedField::Node => Field::TypedNode(below()?),
@@ -329,6 +336,55 @@ impl<'d> Planner<'d> {
                 below: below()?,
             }),
             TypedField::EntryKey => Field::EntryKey,
+        })
+    }
+
+    /// A mutation of a typed document: the function of the untyped one, with other names of its arguments.
+    fn typed_mutation(
+        &self,
+        requested: &RequestedField,
+        typed: &TypedField,
+        (below, size): (Selection, PlanSize),
+    ) -> Option<PlannedMutation> {
+        let (function, collection, document) = match typed {
+            TypedField::Write(TypedFunction::Create, write) => (
+                MutationFunction::InsertDocument,
+                &write.collection,
+                Some(("document", write)),
+            ),
+            TypedField::Write(TypedFunction::Update, write) => (
+                MutationFunction::MergeDocument,
+                &write.collection,
+                Some(("patch", write)),
+            ),
+            TypedField::Delete(collection) => (MutationFunction::DeleteDocument, collection, None),
+            _ => return None,
+        };
+        let mut arguments = requested.arguments.clone();
+        for (name, _) in &mut arguments {
+            let given = name.node.as_str();
+            let renamed = match document {
+                Some((renamed, write)) if write.argument == given => renamed,
+                _ if given == "key" => "id",
+                _ => continue,
+            };
+            name.node = Name::new(renamed);
+        }
+        let pos = requested.name.pos;
+        let name = Positioned::new(Name::new("collection"), pos);
+        let value = Positioned::new(Input::String(collection.to_string()), pos);
+        arguments.push((name, value));
+        Some(PlannedMutation {
+            name: requested.name.node.clone(),
+            function,
+            arguments,
+            typed: document.map(|(name, write)| TypedArgument {
+                name,
+                input: write.input.clone(),
+                writes: self.types.typed_schema().writes.clone(),
+            }),
+            below,
+            size,
         })
     }
 

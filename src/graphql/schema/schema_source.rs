@@ -12,8 +12,7 @@ use async_graphql::parser::types::{
 };
 
 use super::scope::SchemaScope;
-use super::typed::typed_fields::TypedFields;
-use super::typed::typed_inputs::TypedInputs;
+use super::typed::typed_schema::TypedSchema;
 use super::types::base_name;
 use crate::error::{Error, Result};
 
@@ -46,10 +45,8 @@ static FIXED: LazyLock<SchemaSource> = LazyLock::new(|| {
 #[derive(Clone, Debug, Default)]
 pub struct SchemaSource {
     types: IndexMap<Name, TypeDefinition>,
-    /// What the fields of the types of collections read.
-    typed: TypedFields,
-    /// What their filters and orders mean.
-    typed_inputs: TypedInputs,
+    /// What the types of collections mean.
+    typed: TypedSchema,
 }
 
 impl SchemaSource {
@@ -81,26 +78,25 @@ impl SchemaSource {
         Ok(self)
     }
 
-    /// Adds the types of collections, and what their fields read.
+    /// Adds the types of collections, and what they mean.
     ///
     /// # Errors
     /// As [`SchemaSource::extended`].
     pub(crate) fn with_types(
         mut self,
         definitions: Vec<TypeDefinition>,
-        (typed, typed_inputs): (TypedFields, TypedInputs),
+        typed: TypedSchema,
     ) -> Result<Self> {
         for definition in definitions {
             self.add(definition)?;
         }
         self.typed = typed;
-        self.typed_inputs = typed_inputs;
         Ok(self)
     }
 
-    /// What the fields of the types of collections read, and what their inputs mean.
-    pub(crate) fn typed(&self) -> (&TypedFields, &TypedInputs) {
-        (&self.typed, &self.typed_inputs)
+    /// What the types of collections mean.
+    pub(crate) fn typed(&self) -> &TypedSchema {
+        &self.typed
     }
 
     /// The types of the subgraph that has these types.

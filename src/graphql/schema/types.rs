@@ -9,8 +9,8 @@ use async_graphql::parser::types::{BaseType, OperationType, Type};
 use async_graphql::registry::{MetaField, MetaInputValue, MetaType, Registry};
 
 use super::entities::ENTITIES;
-use super::typed::typed_fields::{TypedField, TypedFields};
-use super::typed::typed_inputs::TypedInputs;
+use super::typed::typed_fields::TypedField;
+use super::typed::typed_schema::TypedSchema;
 
 /// The cost of one `_entities` field, in fields. Each has its own copy of the representations.
 const ENTITIES_FIELDS: usize = 1_000;
@@ -67,10 +67,8 @@ pub(crate) struct Types {
     most: TypeLists,
     /// The arguments of all directives.
     directive_arguments: usize,
-    /// What the fields of the types of collections read.
-    typed: TypedFields,
-    /// What their filters and orders mean.
-    typed_inputs: TypedInputs,
+    /// What the types of collections mean.
+    typed: TypedSchema,
 }
 
 /// The numbers of elements of the introspection lists of a type, or for each of them something else.
@@ -111,12 +109,8 @@ impl TypeLists {
 }
 
 impl Types {
-    /// The types of the schema with this registry. `typed` are the fields and the inputs of the types of
-    /// collections.
-    pub(crate) fn of(
-        registry: &Registry,
-        (typed, typed_inputs): (&TypedFields, &TypedInputs),
-    ) -> Self {
+    /// The types of the schema with this registry. `typed` is what the types of collections mean.
+    pub(crate) fn of(registry: &Registry, typed: &TypedSchema) -> Self {
         let mut types = Self {
             fields: HashMap::new(),
             directives: HashMap::new(),
@@ -130,7 +124,6 @@ impl Types {
             most: TypeLists::default(),
             directive_arguments: 0,
             typed: typed.clone(),
-            typed_inputs: typed_inputs.clone(),
         };
         for ty in registry.types.values() {
             types.add_type(ty);
@@ -182,17 +175,17 @@ impl Types {
 
     /// The collections whose types the schema has.
     pub(crate) fn collections(&self) -> impl Iterator<Item = &str> {
-        self.typed.collections()
+        self.typed.fields.collections()
     }
 
     /// What a field of a type of a collection reads; none for other fields.
     pub(crate) fn typed(&self, of: &str, field: &str) -> Option<&TypedField> {
-        self.typed.get(of, field)
+        self.typed.fields.get(of, field)
     }
 
-    /// What the filters and orders of the types of collections mean.
-    pub(crate) fn typed_inputs(&self) -> &TypedInputs {
-        &self.typed_inputs
+    /// What the types of collections mean.
+    pub(crate) fn typed_schema(&self) -> &TypedSchema {
+        &self.typed
     }
 
     /// The values of an enum; none if there is no enum with this name.

@@ -11,8 +11,13 @@ use super::description::printable;
 use super::filter_types::{filter_of, filter_types, order_of, shared_names, shared_types};
 use super::object_types::{ObjectTypes, object_types};
 use super::type_names::CollectionNames;
-use super::typed_fields::{BIG_INTEGER, TypedField, TypedFields, TypedPage};
+use super::typed_fields::{
+    BIG_INTEGER, TypedField, TypedFields, TypedFunction, TypedPage, TypedWrite,
+};
 use super::typed_inputs::{TypedInput, TypedInputs};
+use super::typed_schema::TypedSchema;
+use super::typed_writes::{TypedWrites, WrittenMember};
+use super::write_types::{InputFor, write_types};
 use crate::document::leaf::abridged;
 use crate::error::{Error, Limit, Result};
 use crate::graphql::schema::schema_source::SchemaSource;
@@ -80,6 +85,7 @@ impl SchemaSource {
 struct FixedNames {
     types: HashSet<String>,
     queries: HashSet<String>,
+    mutations: HashSet<String>,
 }
 
 static FIXED_NAMES: LazyLock<FixedNames> = LazyLock::new(|| {
@@ -92,6 +98,7 @@ static FIXED_NAMES: LazyLock<FixedNames> = LazyLock::new(|| {
     FixedNames {
         types: types.chain(further.map(str::to_owned)).collect(),
         queries: fields_of(&full, "Query"),
+        mutations: fields_of(&full, "Mutation"),
     }
 });
 
@@ -113,11 +120,14 @@ fn fields_of(source: &SchemaSource, root: &str) -> HashSet<String> {
 struct TypesOfCollections {
     types: HashSet<String>,
     queries: HashSet<String>,
+    mutations: HashSet<String>,
     parts: usize,
     definitions: Vec<TypeDefinition>,
     query_fields: Vec<Positioned<FieldDefinition>>,
+    mutation_fields: Vec<Positioned<FieldDefinition>>,
     fields: HashMap<String, HashMap<String, TypedField>>,
     inputs: HashMap<String, HashMap<String, TypedInput>>,
+    writes: HashMap<String, HashMap<String, WrittenMember>>,
 }
 
 impl TypesOfCollections {
@@ -125,11 +135,14 @@ impl TypesOfCollections {
         Self {
             types: FIXED_NAMES.types.clone(),
             queries: FIXED_NAMES.queries.clone(),
+            mutations: FIXED_NAMES.mutations.clone(),
             parts: 0,
             definitions: Vec::new(),
             query_fields: Vec::new(),
+            mutation_fields: Vec::new(),
             fields: HashMap::new(),
             inputs: HashMap::new(),
+            writes: HashMap::new(),
         }
     }
 
@@ -141,11 +154,16 @@ impl TypesOfCollections {
         let names = CollectionNames::of(of).map_err(|why| refused(of, &why))?;
         let mut made = object_types(of, &names).map_err(|why| refused(of, &why))?;
         let filters = filter_types(&names.ty, &made).map_err(|why| refused(of, &why))?;
+        let writes = write_types(&names.ty, &made).map_err(|why| refused(of, &why))?;
         add_page_types(&mut made, filters.definitions, &names);
+        let has_members = !writes.definitions.is_empty();
+        made.definitions.extend(writes.definitions);
         check_distinct(&made).map_err(|why| refused(of, &why))?;
         self.check_types(of, &made)?;
         self.check_queries(of, &names)?;
-        let parts = self.parts + made.parts + filters.parts + PARTS_OF_QUERIES;
+        let mutations = MutationNames::of(&names);
+        self.check_mutations(of, &mutations)?;
+        let parts = self.parts + made.parts + filters.parts + writes.parts + PARTS_OF_ROOTS;
         if parts > GRAPHQL_PARTS_MAX {
             return Err(Error::too_complex(
                 Limit::new("graphqlParts", GRAPHQL_PARTS_MAX),
@@ -168,9 +186,18 @@ impl TypesOfCollections {
             order: order_of(&names.ty),
         };
         let queries = self.fields.entry("Query".to_owned()).or_default();
-        queries.insert(names.one, TypedField::Document(collection));
+        let (one, names_ty) = (names.one.clone(), names.ty.clone());
+        queries.insert(names.one, TypedField::Document(collection.clone()));
         queries.insert(names.many, TypedField::Documents(Arc::new(page)));
         self.inputs.extend(filters.inputs);
+        self.writes.extend(writes.members);
+        self.add_mutations(
+            &mutations,
+            &names_ty,
+            &argument_of(&one),
+            has_members,
+            &collection,
+        );
         let ObjectTypes {
             definitions,
             fields,
@@ -217,6 +244,69 @@ impl TypesOfCollections {
         ))
     }
 
+    fn check_mutations(&self, of: &CollectionType, names: &MutationNames) -> Result<()> {
+        let mut names = [&names.create, &names.update, &names.delete].into_iter();
+        let Some(taken) = names.find(|name| self.mutations.contains(*name)) else {
+            return Ok(());
+        };
+        Err(refused(
+            of,
+            &format!(
+                "a field of `Mutation` has the name {:?} already: give the type another name, such as \
+                 \"x-graphql\": {{\"name\": \"Other\"}}",
+                abridged(taken)
+            ),
+        ))
+    }
+
+    /// Adds the mutations of a collection with a type `ty`, whose documents are given in `argument`. A type
+    /// without members has no inputs.
+    fn add_mutations(
+        &mut self,
+        names: &MutationNames,
+        ty: &str,
+        argument: &str,
+        has_members: bool,
+        collection: &Arc<str>,
+    ) {
+        let MutationNames {
+            create,
+            update,
+            delete,
+        } = names;
+        self.mutations
+            .extend([create, update, delete].map(Clone::clone));
+        let input = |kind: InputFor| {
+            if has_members {
+                kind.name(ty)
+            } else {
+                "JSON".to_owned()
+            }
+        };
+        let (stored, patch) = (input(InputFor::Value), input(InputFor::Patch));
+        self.mutation_fields
+            .extend(mutation_fields(names, (ty, argument), (&stored, &patch)));
+        let write = |argument: &str, input: String| {
+            Arc::new(TypedWrite {
+                collection: collection.clone(),
+                argument: argument.to_owned(),
+                input,
+            })
+        };
+        let fields = self.fields.entry("Mutation".to_owned()).or_default();
+        let created = write(argument, stored);
+        fields.insert(
+            create.clone(),
+            TypedField::Write(TypedFunction::Create, created),
+        );
+        let updated = write("patch", patch);
+        fields.insert(
+            update.clone(),
+            TypedField::Write(TypedFunction::Update, updated),
+        );
+        fields.insert(delete.clone(), TypedField::Delete(collection.clone()));
+    }
+
     /// The source with these types.
     fn source(self, source: SchemaSource) -> Result<SchemaSource> {
         if self.definitions.is_empty() {
@@ -229,13 +319,99 @@ impl TypesOfCollections {
         ));
         definitions.extend(shared_types());
         definitions.push(extension("Query", self.query_fields));
-        let typed = TypedFields::new(self.fields);
-        source.with_types(definitions, (typed, TypedInputs::new(self.inputs)))
+        if source.contains("Mutation") {
+            definitions.push(extension("Mutation", self.mutation_fields));
+        } else {
+            let is_of_writes = |name: &str| self.writes.contains_key(name);
+            definitions.retain(|definition| !is_of_writes(definition.name.node.as_str()));
+        }
+        let typed = TypedSchema {
+            fields: TypedFields::new(self.fields),
+            inputs: TypedInputs::new(self.inputs),
+            writes: TypedWrites::new(self.writes),
+        };
+        source.with_types(definitions, typed)
     }
 }
 
 /// The parts of the root fields of a collection, and of its pages.
-const PARTS_OF_QUERIES: usize = 18;
+const PARTS_OF_ROOTS: usize = 28;
+
+/// The names of the mutations of a collection.
+struct MutationNames {
+    create: String,
+    update: String,
+    delete: String,
+}
+
+impl MutationNames {
+    fn of(names: &CollectionNames) -> Self {
+        let mut characters = names.ty.chars();
+        let first = characters.next().map(|first| first.to_ascii_uppercase());
+        let ty: String = first.into_iter().chain(characters).collect();
+        Self {
+            create: format!("create{ty}"),
+            update: format!("update{ty}"),
+            delete: format!("delete{ty}"),
+        }
+    }
+}
+
+/// The argument that has a document that is created.
+fn argument_of(one: &str) -> String {
+    let name = if one == "key" { "document" } else { one };
+    name.to_owned()
+}
+
+/// The mutations of a collection with a type `ty`. `stored` and `patch` are the types of their arguments.
+fn mutation_fields(
+    names: &MutationNames,
+    (ty, document): (&str, &str),
+    (stored, patch): (&str, &str),
+) -> [Positioned<FieldDefinition>; 3] {
+    let key = |required| {
+        let about = if required {
+            "The key of the document."
+        } else {
+            "The key of the new document; by default the server chooses one."
+        };
+        argument("key", named("ID", required), about)
+    };
+    let version = || {
+        let about = "The version that the document must have.";
+        argument("ifVersion", named("DocumentVersion", false), about)
+    };
+    let create = vec![
+        argument(document, named(stored, true), "The document."),
+        key(false),
+    ];
+    let about = "The changes, as a JSON Merge Patch (RFC 7386).";
+    let update = vec![
+        key(true),
+        argument("patch", named(patch, true), about),
+        version(),
+    ];
+    [
+        field(
+            &names.create,
+            create,
+            named(ty, true),
+            ("Stores a new document, as `insertDocument`.", false),
+        ),
+        field(
+            &names.update,
+            update,
+            named(ty, true),
+            ("Changes members of a document, as `mergeDocument`.", false),
+        ),
+        field(
+            &names.delete,
+            vec![key(true), version()],
+            named("DocumentDeletion", true),
+            ("Removes a document, as `deleteDocument`.", false),
+        ),
+    ]
+}
 
 /// Adds the types of pages, and of the filters and orders.
 fn add_page_types(made: &mut ObjectTypes, filters: Vec<TypeDefinition>, names: &CollectionNames) {

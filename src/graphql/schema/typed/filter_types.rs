@@ -98,7 +98,7 @@ pub(super) fn filter_of(name: &str) -> String {
 
 /// The name of the order of an object type.
 pub(super) fn order_of(name: &str) -> String {
-    format!("{name}Order")
+    format!("{name}OrderBy")
 }
 
 /// Makes the filters and orders of the object types that are reached from the type of documents. Maps are
@@ -108,93 +108,125 @@ pub(super) fn order_of(name: &str) -> String {
 /// Why there are none.
 pub(super) fn filter_types(root: &str, made: &ObjectTypes) -> Result<FilterTypes, String> {
     let types = ReachedTypes::of(root, made);
-    let (filtered, ordered) = (types.with(|_| true), types.with(|member| !member.is_listed));
-    let mut found = FilterTypes::default();
-    let mut enums = HashSet::new();
+    let mut maker = FilterMaker {
+        filtered: types.with(|_| true),
+        ordered: types.with(|member| !member.is_listed),
+        enums: HashSet::new(),
+        found: FilterTypes::default(),
+    };
     for (name, members) in &types.0 {
         if !is_usable(&filter_of(name)) {
             return Err(too_long(&filter_of(name)));
         }
-        let is_root = *name == root;
-        let (mut filter, mut order) = (Vec::new(), Vec::new());
-        let (mut of_filter, mut of_order) = (HashMap::new(), HashMap::new());
+        let (mut filter, mut order) = maker.inputs(members);
+        if *name == root {
+            add_members_of_root(&mut filter, &mut order, &filter_of(name))?;
+        }
+        let about = format!(
+            "Filters by the members of `{name}`. All that are given have to match. Of a list, each can match \
+             another element."
+        );
+        maker.add(filter_of(name), &about, filter);
+        let about = "The value to sort by: exactly one member.";
+        maker.add(order_of(name), about, order);
+    }
+    Ok(maker.found)
+}
+
+/// The members of an input type, and what they mean.
+#[derive(Default)]
+struct InputMembers {
+    declared: Vec<Positioned<InputValueDefinition>>,
+    meanings: HashMap<String, TypedInput>,
+}
+
+impl InputMembers {
+    /// Adds a member of a type, whose values are at a JSONPath.
+    fn add(&mut self, name: &str, ty: &str, path: &str, of: InputOf) {
+        let declared = argument(name, named(ty, false), "");
+        self.declared.push(declared);
+        let path = path.to_owned();
+        let meaning = TypedInput { path, of };
+        self.meanings.insert(name.to_owned(), meaning);
+    }
+}
+
+struct FilterMaker<'m> {
+    /// The object types that have a filter, and those that have an order.
+    filtered: HashSet<&'m str>,
+    ordered: HashSet<&'m str>,
+    /// The enums that have tests.
+    enums: HashSet<&'m str>,
+    found: FilterTypes,
+}
+
+impl<'m> FilterMaker<'m> {
+    /// The members of the filter and of the order of an object type.
+    fn inputs(&mut self, members: &[Member<'m>]) -> (InputMembers, InputMembers) {
+        let (mut filter, mut order) = (InputMembers::default(), InputMembers::default());
         for member in members {
-            let path = &member.path;
-            let meaning = |of| TypedInput {
-                path: path.clone(),
-                of,
-            };
+            let (field, path) = (member.field, &*member.path);
             match &member.of {
                 MemberOf::Leaf(tests) => {
                     if let Some(of) = tests.of_enum
-                        && enums.insert(of)
+                        && self.enums.insert(of)
                     {
                         let tests = tests_of(of, false, false);
-                        found.parts += tests.len();
-                        found.definitions.push(input(&filter_of(of), "", tests));
+                        self.found.parts += tests.len();
+                        let tests = input(&filter_of(of), "", tests);
+                        self.found.definitions.push(tests);
                     }
-                    filter.push(argument(member.field, named(&tests.name, false), ""));
-                    of_filter.insert(member.field.to_owned(), meaning(InputOf::Values));
+                    filter.add(field, &tests.name, path, InputOf::Values);
                     if !member.is_listed {
-                        order.push(argument(member.field, named(SORT_ORDER, false), ""));
-                        of_order.insert(member.field.to_owned(), meaning(InputOf::Values));
+                        order.add(field, SORT_ORDER, path, InputOf::Values);
                     }
                 }
                 MemberOf::Object(ty) => {
-                    if filtered.contains(ty) {
+                    if self.filtered.contains(ty) {
                         let below = filter_of(ty);
-                        filter.push(argument(member.field, named(&below, false), ""));
-                        of_filter.insert(member.field.to_owned(), meaning(InputOf::Object(below)));
+                        filter.add(field, &below, path, InputOf::Object(below.clone()));
                     }
-                    if !member.is_listed && ordered.contains(ty) {
+                    if !member.is_listed && self.ordered.contains(ty) {
                         let below = order_of(ty);
-                        order.push(argument(member.field, named(&below, false), ""));
-                        of_order.insert(member.field.to_owned(), meaning(InputOf::Object(below)));
+                        order.add(field, &below, path, InputOf::Object(below.clone()));
                     }
                 }
             }
         }
-        if is_root {
-            let of_key = TypedInput {
-                path: String::new(),
-                of: InputOf::Key,
-            };
-            order.push(argument(
-                "key",
-                named(SORT_ORDER, false),
-                "By the key of the document.",
-            ));
-            of_order.insert("key".to_owned(), of_key);
-            if let Some(taken) = filter
-                .iter()
-                .find(|it| [ALL, ANY, NOT].contains(&it.node.name.node.as_str()))
-            {
-                return Err(format!(
-                    "at {:?}: the name {:?} combines filters: give the member another one in its schema, such \
-                     as \"x-graphql\": {{\"name\": \"other\"}}",
-                    "/properties",
-                    taken.node.name.node.as_str()
-                ));
-            }
-            filter.extend(combining(&filter_of(name)));
-        }
-        found.parts += filter.len() + order.len();
-        let about = format!(
-            "Filters by the members of `{name}`. All that are given have to match. Of a list, each can match another element."
-        );
-        if !filter.is_empty() {
-            found
-                .definitions
-                .push(input(&filter_of(name), &about, filter));
-            found.inputs.insert(filter_of(name), of_filter);
-        }
-        if !order.is_empty() {
-            let about = "The value to sort by: exactly one member.";
-            found.definitions.push(input(&order_of(name), about, order));
-            found.inputs.insert(order_of(name), of_order);
-        }
+        (filter, order)
     }
-    Ok(found)
+
+    /// Adds an input type, if it has members.
+    fn add(&mut self, name: String, description: &str, members: InputMembers) {
+        if members.declared.is_empty() {
+            return;
+        }
+        self.found.parts += members.declared.len();
+        let definition = input(&name, description, members.declared);
+        self.found.definitions.push(definition);
+        self.found.inputs.insert(name, members.meanings);
+    }
+}
+
+/// Adds what only whole documents have: the order by key, and the members that combine filters.
+///
+/// # Errors
+/// A member of the documents has the name of one that combines filters.
+fn add_members_of_root(
+    filter: &mut InputMembers,
+    order: &mut InputMembers,
+    name: &str,
+) -> Result<(), String> {
+    order.add("key", SORT_ORDER, "", InputOf::Key);
+    let mut combining_names = [ALL, ANY, NOT].into_iter();
+    if let Some(taken) = combining_names.find(|name| filter.meanings.contains_key(*name)) {
+        return Err(format!(
+            "at \"/properties\": the name {taken:?} combines filters: give the member another one in its schema, \
+             such as \"x-graphql\": {{\"name\": \"other\"}}"
+        ));
+    }
+    filter.declared.extend(combining(name));
+    Ok(())
 }
 
 /// The members of a filter that combine others.

@@ -290,6 +290,7 @@ impl<'t> TypeMaker<'t> {
                         let place = TypedPlace {
                             value: TypedValue::Leaf(LeafType::Json),
                             required: false,
+                            nullable: true,
                         };
                         (named("JSON", false), Arc::new(place))
                     }
@@ -310,7 +311,11 @@ impl<'t> TypeMaker<'t> {
                 (named(&name, required), TypedValue::Leaf(leaf))
             }
         };
-        let place = Arc::new(TypedPlace { value, required });
+        let place = Arc::new(TypedPlace {
+            value,
+            required,
+            nullable: shape.is_nullable(),
+        });
         Ok(PlaceType {
             ty,
             place,

@@ -47,6 +47,10 @@ pub(crate) enum TypedField {
     Node,
     /// `totalCount` of such a page. Its other fields are planned as those of untyped pages.
     TotalCount,
+    /// `Mutation.createCountry` and `Mutation.updateCountry`.
+    Write(TypedFunction, Arc<TypedWrite>),
+    /// `Mutation.deleteCountry`: a document of this collection.
+    Delete(Arc<str>),
     /// `id` of a document.
     Id,
     /// `key` of a document.
@@ -59,6 +63,23 @@ pub(crate) enum TypedField {
     Value(Path, Arc<TypedPlace>),
     /// The key of an entry of a map.
     EntryKey,
+}
+
+/// What a mutation does with a typed document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TypedFunction {
+    Create,
+    Update,
+}
+
+/// A mutation that stores a typed document.
+#[derive(Debug)]
+pub(crate) struct TypedWrite {
+    pub(crate) collection: Arc<str>,
+    /// The name of the argument that has the document or the patch.
+    pub(crate) argument: String,
+    /// The name of its type.
+    pub(crate) input: String,
 }
 
 /// A page of documents of a collection with a type.
@@ -76,6 +97,8 @@ pub(crate) struct TypedPlace {
     pub(crate) value: TypedValue,
     /// Whether a value is always there, which is not null.
     pub(crate) required: bool,
+    /// Whether null is a value.
+    pub(crate) nullable: bool,
 }
 
 /// The values of a place, besides null.

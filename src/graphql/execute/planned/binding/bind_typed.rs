@@ -18,6 +18,7 @@ use crate::graphql::schema::typed::typed_fields::{LeafType, TypedPlace, TypedVal
 static DOCUMENT: TypedPlace = TypedPlace {
     value: TypedValue::Object,
     required: false,
+    nullable: false,
 };
 
 impl<'p> Binder<'p> {
