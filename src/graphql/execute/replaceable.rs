@@ -6,7 +6,9 @@ use std::sync::Arc;
 use futures::future::BoxFuture;
 use tokio::time::sleep;
 
-use super::service::GraphQl;
+use super::operation::Operation;
+use super::planned::permit::plan_permit::lists;
+use super::service::{GraphQl, ServiceParts};
 use crate::database::CollectionTypes;
 use crate::error::{Error, Result};
 use crate::graphql::prepare::prepared_query::Refusal;
@@ -124,6 +126,19 @@ impl GraphQl {
         let invalid = invalid.collect();
         self.0.persisted.list(list);
         invalid
+    }
+}
+
+impl ServiceParts {
+    /// The schema that the sender of an operation may know: with the types of collections only if the
+    /// rules allow to find and to read all of their documents.
+    pub(super) fn known_schema<'o>(&'o self, operation: &'o Operation) -> &'o ServedSchema {
+        let schema = &operation.prepared.schema;
+        let mut collections = schema.types().collections();
+        if collections.all(|collection| lists(&operation.rights, collection)) {
+            return schema;
+        }
+        self.operations.fixed_schema()
     }
 }
 

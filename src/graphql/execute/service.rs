@@ -18,7 +18,6 @@ use super::hints::{QueryAnswer, with_hints};
 use super::interface::{GraphQlOptions, GraphQlResponse, Methods};
 use super::mutations::attempt::{AttemptLimits, Mutated, attempt};
 use super::operation::{IdleOperation, Operation, coerced};
-use super::planned::permit::plan_permit::lists;
 use super::planned::seen_change::SeenChange;
 use super::planned::write_response::WrittenResponse;
 use super::planned::{PlanArguments, PlanExecutor, PlanSource};
@@ -44,7 +43,6 @@ use crate::graphql::response::commit_version::fill;
 use crate::graphql::response::write_errors::{complete, server_error, without_data};
 use crate::graphql::scalars::scalar_types::{EnumValues, write_value};
 use crate::graphql::schema::scope::SchemaScope;
-use crate::graphql::schema::served_schema::ServedSchema;
 use crate::graphql::variables::variable_cost::check_uses;
 use crate::limits::Bounds;
 use crate::rights::{Principal, RequestRights};
@@ -455,17 +453,6 @@ impl ServiceParts {
         };
         let executed = pin!(executor.execute(&operation.plan, &introspected));
         answer(executed, request_budget, report).await
-    }
-
-    /// The schema that the sender of an operation may know: with the types of collections only if the
-    /// rules allow to find and to read all of their documents.
-    fn known_schema<'o>(&'o self, operation: &'o Operation) -> &'o ServedSchema {
-        let schema = &operation.prepared.schema;
-        let mut collections = schema.types().collections();
-        if collections.all(|collection| lists(&operation.rights, collection)) {
-            return schema;
-        }
-        self.operations.fixed_schema()
     }
 
     /// The values of the fields that introspect the schema, as JSON. Those that are not included have
