@@ -247,7 +247,7 @@ impl GraphQl {
         let document = &operation.prepared.document;
         let selected = select(document, operation.name.as_deref())?;
         let field = root_field(document, selected)?;
-        let target = target(field, &operation.variables.values, after)?;
+        let target = target(field, (&operation.plan, &operation.variables), after)?;
         let inner = self.0.clone();
         let rules = inner.rules.as_ref().map(RulesInForce::followed);
         let time = allowed.deadline.saturating_duration_since(Instant::now());

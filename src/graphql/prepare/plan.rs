@@ -1,5 +1,6 @@
 //! A plan of an operation: the places and lists that it reads, with the variables left open.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use async_graphql::{Name, Pos, Positioned};
@@ -113,7 +114,7 @@ pub(crate) enum Field {
     /// `Query._entities`
     Entities {
         representations: Input,
-        below: Selection,
+        below: EntitySelection,
     },
     /// `Query.node`
     NodeById(Input, NodeSelection),
@@ -325,6 +326,14 @@ pub(crate) struct TypedSelection {
     /// The selection of the object, of each element, or of each entry. Empty for values without
     /// selections.
     pub(crate) below: Selection,
+}
+
+/// The selection of an entity.
+#[derive(Debug)]
+pub(crate) struct EntitySelection {
+    pub(crate) of_document: Selection,
+    /// For each type of a collection, the collection and the selection.
+    pub(crate) typed: HashMap<String, (Arc<str>, Selection)>,
 }
 
 /// The path in an argument.

@@ -14,9 +14,9 @@ use async_graphql_value::Value as Input;
 use super::condition::FieldCondition;
 use super::introspection::{IntrospectedFields, Introspection, merged};
 use super::plan::{
-    ElementField, Field, MutationFunction, NodeSelection, PageField, Paths, Plan, PlanSize,
-    PlannedField, PlannedMutation, Selection, TypedArgument, TypedPageSelection, TypedSelection,
-    ValuesField, Where,
+    ElementField, EntitySelection, Field, MutationFunction, NodeSelection, PageField, Paths, Plan,
+    PlanSize, PlannedField, PlannedMutation, Selection, TypedArgument, TypedPageSelection,
+    TypedSelection, ValuesField, Where,
 };
 use crate::document::json::write_string;
 use crate::document::path::Path;
@@ -425,7 +425,7 @@ impl<'d> Planner<'d> {
             "_service" => Field::Service(below()?),
             ENTITIES => Field::Entities {
                 representations: argument("representations")?.clone(),
-                below: self.selection("Document", sources)?,
+                below: self.entities(sources)?,
             },
             _ => return None,
         })
@@ -495,6 +495,18 @@ impl<'d> Planner<'d> {
         let mut introspected = self.introspected.borrow_mut();
         introspected.push(merged(requested, occurrences));
         Field::Introspection(introspected.len() - 1)
+    }
+
+    fn entities(&self, below: &[Source<'d>]) -> Option<EntitySelection> {
+        let typed = self.types.typed_schema().entities.iter();
+        let typed = typed.map(|(ty, collection)| {
+            let selection = self.selection(ty, below)?;
+            Some((ty.clone(), (collection.clone(), selection)))
+        });
+        Some(EntitySelection {
+            of_document: self.selection("Document", below)?,
+            typed: typed.collect::<Option<_>>()?,
+        })
     }
 
     fn nodes(&self, below: &[Source<'d>]) -> Option<NodeSelection> {

@@ -1,12 +1,14 @@
 //! The GraphQL types of all collections.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeMap, HashMap, HashSet};
 use std::sync::{Arc, LazyLock};
 
 use async_graphql::Positioned;
 use async_graphql::parser::types::{FieldDefinition, TypeDefinition, TypeKind};
 
-use super::definitions::{argument, extension, field, list, named, object, scalar};
+use super::definitions::{
+    argument, extension, field, list, named, object, scalar, union_extension,
+};
 use super::description::printable;
 use super::filter_types::{filter_of, filter_types, order_of, shared_names, shared_types};
 use super::object_types::{ObjectTypes, object_types};
@@ -86,6 +88,7 @@ struct FixedNames {
     types: HashSet<String>,
     queries: HashSet<String>,
     mutations: HashSet<String>,
+    subscriptions: HashSet<String>,
 }
 
 static FIXED_NAMES: LazyLock<FixedNames> = LazyLock::new(|| {
@@ -99,6 +102,7 @@ static FIXED_NAMES: LazyLock<FixedNames> = LazyLock::new(|| {
         types: types.chain(further.map(str::to_owned)).collect(),
         queries: fields_of(&full, "Query"),
         mutations: fields_of(&full, "Mutation"),
+        subscriptions: fields_of(&full, "Subscription"),
     }
 });
 
@@ -128,6 +132,7 @@ struct TypesOfCollections {
     fields: HashMap<String, HashMap<String, TypedField>>,
     inputs: HashMap<String, HashMap<String, TypedInput>>,
     writes: HashMap<String, HashMap<String, WrittenMember>>,
+    entities: BTreeMap<String, Arc<str>>,
 }
 
 impl TypesOfCollections {
@@ -143,6 +148,7 @@ impl TypesOfCollections {
             fields: HashMap::new(),
             inputs: HashMap::new(),
             writes: HashMap::new(),
+            entities: BTreeMap::new(),
         }
     }
 
@@ -185,10 +191,14 @@ impl TypesOfCollections {
             filter: filter_of(&names.ty),
             order: order_of(&names.ty),
         };
-        let queries = self.fields.entry("Query".to_owned()).or_default();
         let (one, names_ty) = (names.one.clone(), names.ty.clone());
-        queries.insert(names.one, TypedField::Document(collection.clone()));
-        queries.insert(names.many, TypedField::Documents(Arc::new(page)));
+        let page = Arc::new(page);
+        for root in ["Query", "Subscription"] {
+            let fields = self.fields.entry(root.to_owned()).or_default();
+            fields.insert(names.one.clone(), TypedField::Document(collection.clone()));
+            fields.insert(names.many.clone(), TypedField::Documents(page.clone()));
+        }
+        self.entities.insert(names_ty.clone(), collection.clone());
         self.inputs.extend(filters.inputs);
         self.writes.extend(writes.members);
         self.add_mutations(
@@ -227,7 +237,10 @@ impl TypesOfCollections {
 
     fn check_queries(&self, of: &CollectionType, names: &CollectionNames) -> Result<()> {
         let both = [&names.one, &names.many];
-        let mut taken = both.into_iter().filter(|name| self.queries.contains(*name));
+        let subscriptions = &FIXED_NAMES.subscriptions;
+        let is_taken =
+            |name: &&&String| self.queries.contains(**name) || subscriptions.contains(**name);
+        let mut taken = both.iter().filter(is_taken).copied();
         let taken = taken
             .next()
             .or((names.one == names.many).then_some(&names.one));
@@ -318,7 +331,14 @@ impl TypesOfCollections {
             "An integer, as a JSON number with all its digits. Integers that always have 32 bits are `Int`.",
         ));
         definitions.extend(shared_types());
-        definitions.push(extension("Query", self.query_fields));
+        definitions.push(extension("Query", self.query_fields.clone()));
+        if source.contains("Subscription") {
+            definitions.push(extension("Subscription", self.query_fields));
+        }
+        if source.contains("_Entity") {
+            let entities = self.entities.keys().map(String::as_str);
+            definitions.push(union_extension("_Entity", entities));
+        }
         if source.contains("Mutation") {
             definitions.push(extension("Mutation", self.mutation_fields));
         } else {
@@ -329,6 +349,7 @@ impl TypesOfCollections {
             fields: TypedFields::new(self.fields),
             inputs: TypedInputs::new(self.inputs),
             writes: TypedWrites::new(self.writes),
+            entities: Arc::new(self.entities),
         };
         source.with_types(definitions, typed)
     }

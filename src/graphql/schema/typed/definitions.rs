@@ -2,7 +2,7 @@
 
 use async_graphql::parser::types::{
     BaseType, ConstDirective, EnumType, EnumValueDefinition, FieldDefinition, InputObjectType,
-    InputValueDefinition, ObjectType, Type, TypeDefinition, TypeKind,
+    InputValueDefinition, ObjectType, Type, TypeDefinition, TypeKind, UnionType,
 };
 use async_graphql::{Name, Pos, Positioned};
 
@@ -92,6 +92,18 @@ pub(super) fn object(
     let implements = Vec::new();
     let kind = TypeKind::Object(ObjectType { implements, fields });
     definition(name, description, kind)
+}
+
+/// Further types of a union.
+pub(super) fn union_extension<'v>(
+    name: &str,
+    members: impl Iterator<Item = &'v str>,
+) -> TypeDefinition {
+    let members = members.map(|member| placed(Name::new(member))).collect();
+    TypeDefinition {
+        extend: true,
+        ..definition(name, "", TypeKind::Union(UnionType { members }))
+    }
 }
 
 /// Further fields of an object type.

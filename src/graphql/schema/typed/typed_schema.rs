@@ -1,5 +1,8 @@
 //! What a schema has of the types of collections.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use super::typed_fields::TypedFields;
 use super::typed_inputs::TypedInputs;
 use super::typed_writes::TypedWrites;
@@ -13,4 +16,6 @@ pub(crate) struct TypedSchema {
     pub(crate) inputs: TypedInputs,
     /// What the inputs of documents mean.
     pub(crate) writes: TypedWrites,
+    /// The types of documents, which are entities, with their collections.
+    pub(crate) entities: Arc<BTreeMap<String, Arc<str>>>,
 }
