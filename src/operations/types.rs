@@ -92,7 +92,7 @@ pub fn drop_type<'a>(database: &'a Database, collection: &str) -> BoxFuture<'a, 
 }
 
 /// The type of a collection, if it has one, or the types of all collections, in the order of their
-/// names.
+/// names and without their schemas.
 ///
 /// # Errors
 /// Errors of [`database::stored_type`].
@@ -102,16 +102,26 @@ pub fn types<'a>(
 ) -> BoxFuture<'a, Result<Vec<StoredType>>> {
     Box::pin(async move {
         let snapshot = database.snapshot().await?;
-        let collections = match collection {
-            Some(collection) => vec![collection.to_owned()],
-            None => database::typed_collections(&*snapshot).await?,
-        };
         let mut types = Vec::new();
-        for collection in collections {
-            types.extend(database::stored_type(&*snapshot, &collection).await?);
+        if let Some(collection) = collection {
+            types.extend(database::stored_type(&*snapshot, collection).await?);
+            return Ok(types);
+        }
+        for collection in database::typed_collections(&*snapshot).await? {
+            types.extend(database::type_state(&*snapshot, &collection).await?);
         }
         Ok(types)
     })
+}
+
+/// A type that was read with its schema.
+///
+/// # Errors
+/// Errors of [`CollectionType::parse`].
+pub fn parsed_type(stored: &StoredType) -> Result<CollectionType> {
+    let budget = Budget::of_background();
+    let schema = stored.schema.as_deref().unwrap_or_default();
+    CollectionType::parse(&stored.collection, schema, &Steps::of(&budget))
 }
 
 /// A schema that is inferred from documents.
