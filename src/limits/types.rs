@@ -31,7 +31,9 @@ pub const INFERRED_NAMES_MAX: usize = 1_000;
 pub const INFERRED_NAME_BYTES_MAX: usize = 64;
 /// Bytes of a name in the GraphQL types of collections.
 pub const GRAPHQL_NAME_BYTES_MAX: usize = 255;
-/// Fields, arguments and values of enums in the GraphQL types of all collections; 200 bytes of a
+/// Bytes of the name of a property that is a field. Each test in a filter repeats it.
+pub const GRAPHQL_MEMBER_BYTES_MAX: usize = 1_000;
+/// Types, fields, arguments and values of enums in the GraphQL types of all collections; 200 bytes of a
 /// description count as one. With as many, a query for the whole schema has fewer fields than the default
 /// limit of a response.
 pub const GRAPHQL_PARTS_MAX: usize = 5_000;

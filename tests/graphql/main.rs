@@ -82,6 +82,7 @@ mod taking;
 mod timeouts;
 mod totals;
 mod typed;
+mod typed_limits;
 mod typed_live;
 mod typed_pages;
 mod typed_writes;

@@ -402,7 +402,7 @@ async fn filters_have_members_for_what_can_be_filtered() {
         "type": "object", "title": "Thing",
         "properties": {
             "map": {"type": "object", "additionalProperties": {"type": "string"}},
-            "onlyMap": {"type": "object", "properties": {"map": {"type": "object", "additionalProperties": true}}},
+            "onlyMap": {"type": "object", "properties": {"map": {"type": "object", "additionalProperties": {"type": "string"}}}},
             "self": {"$ref": "#"},
             "deep": {"type": "object", "properties": {"self": {"$ref": "#"}}},
             "content-type": {"type": "string", "x-graphql": {"name": "contentType"}}

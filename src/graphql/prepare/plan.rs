@@ -23,6 +23,13 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
+    /// Whether the response has a part of the schema: introspection, or the text for gateways.
+    pub(crate) fn shows_schema(&self) -> bool {
+        let mut selected = self.root.0.iter();
+        self.introspection.is_some()
+            || selected.any(|selected| matches!(selected.field, Field::Service(_)))
+    }
+
     /// Whether its mutations can change the types of collections.
     pub(crate) fn can_change_types(&self) -> bool {
         let mut selected = self.root.0.iter();

@@ -70,6 +70,16 @@ impl PreparedQuery {
         })
     }
 
+    /// The same query, valid against another schema that the caller knows. A subscription has no use for its
+    /// own after it has begun, and so does not keep it.
+    pub(crate) fn with_schema(&self, schema: &Arc<ServedSchema>) -> Arc<Self> {
+        Arc::new(Self {
+            schema: schema.clone(),
+            document: self.document.clone(),
+            plans: self.plans.clone(),
+        })
+    }
+
     /// The plan of the operation with this name in the document.
     ///
     /// # Errors
@@ -122,8 +132,8 @@ impl PreparedQueries {
             Some(pinned) => pinned.load_full(),
             None => self.kept().get(text),
         };
-        // A query that was prepared while the schema was replaced is cached after the cache is emptied.
-        kept.filter(|kept| Arc::ptr_eq(&kept.schema, &self.schema.load()))
+        // The schema may have been replaced since the query was looked up.
+        kept.filter(|kept| self.is_current(kept))
     }
 
     /// Parses, validates and caches this text.
@@ -131,13 +141,33 @@ impl PreparedQueries {
         let document = self.prepare(text).await?;
         if let Some(pinned) = self.pinned.load().get(text) {
             pinned.store(Some(document.clone()));
+            self.unpin_if_replaced(pinned);
         } else if text.len() <= OPERATION_CACHED_BYTES_MAX {
-            // The cache counts the bytes of the text. A prepared query takes some dozen times as
-            // many.
-            let kept = document.clone();
-            self.kept().keep(text.into(), kept, text.len());
+            let mut cache = self.kept();
+            // A replacement of the schema empties the cache afterwards.
+            if self.is_current(&document) {
+                // The cache counts the bytes of the text. A prepared query takes some dozen times as
+                // many.
+                cache.keep(text.into(), document.clone(), text.len());
+            }
         }
         Ok(document)
+    }
+
+    /// Whether a query was prepared for the current schema.
+    fn is_current(&self, query: &PreparedQuery) -> bool {
+        Arc::ptr_eq(&query.schema, &self.schema.load())
+    }
+
+    /// Drops a pinned query that was prepared while the schema was replaced.
+    fn unpin_if_replaced(&self, pinned: &ArcSwapOption<PreparedQuery>) {
+        if pinned
+            .load()
+            .as_ref()
+            .is_some_and(|it| !self.is_current(it))
+        {
+            pinned.store(None);
+        }
     }
 
     /// Prepares these texts and pins them, in place of all that were pinned before. Returns the texts that
@@ -161,7 +191,11 @@ impl PreparedQueries {
             pinned.insert(text.clone(), ArcSwapOption::new(document));
             yield_now().await;
         }
-        self.pinned.store(Arc::new(pinned));
+        let pinned = Arc::new(pinned);
+        self.pinned.store(pinned.clone());
+        for pinned in pinned.values() {
+            self.unpin_if_replaced(pinned);
+        }
         refused
     }
 
@@ -221,7 +255,9 @@ impl PreparedQueries {
         for pinned in self.pinned.load().values() {
             pinned.store(None);
         }
-        self.replaced().push(before);
+        if !Arc::ptr_eq(&before, &self.fixed) {
+            self.replaced().push(before);
+        }
         // Behind the lock of the cache.
         drop(kept);
     }
@@ -233,9 +269,9 @@ impl PreparedQueries {
         drop(unused);
     }
 
-    /// Whether there are schemas for [`PreparedQueries::drop_replaced`].
-    pub(crate) fn has_replaced(&self) -> bool {
-        !self.replaced().is_empty()
+    /// The number of schemas for [`PreparedQueries::drop_replaced`].
+    pub(crate) fn replaced_count(&self) -> usize {
+        self.replaced().len()
     }
 
     fn replaced(&self) -> std::sync::MutexGuard<'_, Vec<Arc<ServedSchema>>> {

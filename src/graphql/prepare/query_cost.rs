@@ -120,6 +120,8 @@ impl ResponseFields {
             "args" => each.arguments = one,
             "inputFields" => each.input_fields = one,
             "enumValues" => each.enum_values = one,
+            "interfaces" => each.interfaces = one,
+            "possibleTypes" => each.possible_types = one,
             "types" => {
                 let plain = self.plain.saturating_add(1);
                 let plain = plain.saturating_mul(types.held_by(name));

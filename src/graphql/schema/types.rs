@@ -82,6 +82,10 @@ pub(crate) struct TypeLists {
     pub(crate) input_fields: usize,
     /// `enumValues`
     pub(crate) enum_values: usize,
+    /// `interfaces`
+    pub(crate) interfaces: usize,
+    /// `possibleTypes`
+    pub(crate) possible_types: usize,
 }
 
 impl TypeLists {
@@ -92,6 +96,8 @@ impl TypeLists {
             arguments: function(self.arguments, other.arguments),
             input_fields: function(self.input_fields, other.input_fields),
             enum_values: function(self.enum_values, other.enum_values),
+            interfaces: function(self.interfaces, other.interfaces),
+            possible_types: function(self.possible_types, other.possible_types),
         }
     }
 
@@ -104,7 +110,9 @@ impl TypeLists {
         let products = self.zip(other, usize::saturating_mul);
         let sum = products.fields.saturating_add(products.arguments);
         let sum = sum.saturating_add(products.input_fields);
-        sum.saturating_add(products.enum_values)
+        let sum = sum.saturating_add(products.enum_values);
+        let sum = sum.saturating_add(products.interfaces);
+        sum.saturating_add(products.possible_types)
     }
 }
 
@@ -126,7 +134,8 @@ impl Types {
             typed: typed.clone(),
         };
         for ty in registry.types.values() {
-            types.add_type(ty);
+            let interfaces = registry.implements.get(ty.name());
+            types.add_type(ty, interfaces.map_or(0, IndexSet::len));
         }
         for directive in registry.directives.values() {
             let arguments = arguments(&directive.args);
@@ -135,8 +144,6 @@ impl Types {
                 .directives
                 .insert(Name::new(&directive.name), arguments);
         }
-        let implemented = registry.implements.values().map(IndexSet::len);
-        types.hold("interfaces", implemented.max().unwrap_or_default());
         types.hold("types", registry.types.len());
         types.hold("directives", registry.directives.len());
         types
@@ -241,15 +248,18 @@ impl Types {
         self.directive_arguments
     }
 
-    fn add_type(&mut self, ty: &MetaType) {
+    fn add_type(&mut self, ty: &MetaType, interfaces: usize) {
         let name = ty.name().to_owned();
-        let mut lists = TypeLists::default();
+        let mut lists = TypeLists {
+            interfaces,
+            ..TypeLists::default()
+        };
         match ty {
             MetaType::Object { .. } => _ = self.objects.insert(name.clone()),
             MetaType::Interface { possible_types, .. } | MetaType::Union { possible_types, .. } => {
                 let objects = possible_types.iter().cloned().collect();
                 self.abstracts.insert(name.clone(), objects);
-                self.hold("possibleTypes", possible_types.len());
+                lists.possible_types = possible_types.len();
             }
             MetaType::Enum { enum_values, .. } => {
                 lists.enum_values = enum_values.len();

@@ -7,7 +7,8 @@ use async_graphql::Positioned;
 use async_graphql::parser::types::{FieldDefinition, TypeDefinition, TypeKind};
 
 use super::definitions::{
-    argument, extension, field, list, named, object, scalar, union_extension,
+    argument, extension, field, list, named, object, parts_of, parts_of_fields, scalar,
+    union_extension,
 };
 use super::description::printable;
 use super::filter_types::{filter_of, filter_types, order_of, shared_names, shared_types};
@@ -159,6 +160,7 @@ impl TypesOfCollections {
         }
         let names = CollectionNames::of(of).map_err(|why| refused(of, &why))?;
         let mut made = object_types(of, &names).map_err(|why| refused(of, &why))?;
+        self.check_parts(of, made.parts)?;
         let filters = filter_types(&names.ty, &made).map_err(|why| refused(of, &why))?;
         let writes = write_types(&names.ty, &made).map_err(|why| refused(of, &why))?;
         add_page_types(&mut made, filters.definitions, &names);
@@ -169,22 +171,14 @@ impl TypesOfCollections {
         self.check_queries(of, &names)?;
         let mutations = MutationNames::of(&names);
         self.check_mutations(of, &mutations)?;
-        let parts = self.parts + made.parts + filters.parts + writes.parts + PARTS_OF_ROOTS;
-        if parts > GRAPHQL_PARTS_MAX {
-            return Err(Error::too_complex(
-                Limit::new("graphqlParts", GRAPHQL_PARTS_MAX),
-                format!(
-                    "with the type of the collection {:?}, the GraphQL types of all collections have {parts} \
-                     fields, arguments and values of enums; the limit is {GRAPHQL_PARTS_MAX}: leave places \
-                     open with `true`, or make objects whose names are data a map",
-                    abridged(of.collection())
-                ),
-            ));
-        }
-        self.parts = parts;
+        let query_fields = [one_field(of, &names), many_field(of, &names)];
+        // Subscriptions have the fields of queries, and there is an entity.
+        let roots = 2 * parts_of_fields(&query_fields) + PARTS_OF_MUTATIONS + 1;
+        let parts = roots + made.definitions.iter().map(parts_of).sum::<usize>();
+        self.check_parts(of, parts)?;
+        self.parts += parts;
         self.queries.extend([names.one.clone(), names.many.clone()]);
-        self.query_fields.push(one_field(of, &names));
-        self.query_fields.push(many_field(of, &names));
+        self.query_fields.extend(query_fields);
         let collection: Arc<str> = of.collection().into();
         let page = TypedPage {
             collection: collection.clone(),
@@ -218,6 +212,22 @@ impl TypesOfCollections {
         self.definitions.extend(definitions);
         self.fields.extend(fields);
         Ok(())
+    }
+
+    /// Rejects a type with so many parts that the schema would have too many.
+    fn check_parts(&self, of: &CollectionType, parts: usize) -> Result<()> {
+        if self.parts + parts <= GRAPHQL_PARTS_MAX {
+            return Ok(());
+        }
+        Err(Error::too_complex(
+            Limit::new("graphqlParts", GRAPHQL_PARTS_MAX),
+            format!(
+                "with the type of the collection {:?}, the GraphQL types of all collections would have more than \
+                 {GRAPHQL_PARTS_MAX} types, fields, arguments and values of enums: leave places open with `true`, or make \
+                 objects whose names are data a map",
+                abridged(of.collection())
+            ),
+        ))
     }
 
     fn check_types(&self, of: &CollectionType, made: &ObjectTypes) -> Result<()> {
@@ -355,8 +365,8 @@ impl TypesOfCollections {
     }
 }
 
-/// The parts of the root fields of a collection, and of its pages.
-const PARTS_OF_ROOTS: usize = 28;
+/// The parts of the mutations of a collection, as of [`mutation_fields`].
+const PARTS_OF_MUTATIONS: usize = 10;
 
 /// The names of the mutations of a collection.
 struct MutationNames {

@@ -11,6 +11,41 @@ pub(super) fn placed<T>(node: T) -> Positioned<T> {
     Positioned::new(node, Pos::default())
 }
 
+/// The bytes of a description that count as one part.
+const DESCRIPTION_BYTES_PER_PART: usize = 200;
+
+/// The parts of a definition: the type, its fields, their arguments, the members of an input and the values of an
+/// enum. A long description counts as several.
+pub(super) fn parts_of(definition: &TypeDefinition) -> usize {
+    let members = match &definition.kind {
+        TypeKind::Object(object) => parts_of_fields(&object.fields),
+        TypeKind::InputObject(input) => {
+            input.fields.iter().map(|it| parts_of_input(&it.node)).sum()
+        }
+        TypeKind::Enum(values) => values.values.len(),
+        TypeKind::Scalar | TypeKind::Interface(_) | TypeKind::Union(_) => 0,
+    };
+    1 + parts_of_text(definition.description.as_ref()) + members
+}
+
+/// The parts of these fields.
+pub(super) fn parts_of_fields(fields: &[Positioned<FieldDefinition>]) -> usize {
+    let parts = fields.iter().map(|field| {
+        let arguments = field.node.arguments.iter();
+        let arguments = arguments.map(|argument| parts_of_input(&argument.node));
+        1 + parts_of_text(field.node.description.as_ref()) + arguments.sum::<usize>()
+    });
+    parts.sum()
+}
+
+fn parts_of_input(input: &InputValueDefinition) -> usize {
+    1 + parts_of_text(input.description.as_ref())
+}
+
+fn parts_of_text(description: Option<&Positioned<String>>) -> usize {
+    description.map_or(0, |text| text.node.len()) / DESCRIPTION_BYTES_PER_PART
+}
+
 fn described(description: &str) -> Option<Positioned<String>> {
     (!description.is_empty()).then(|| placed(description.to_owned()))
 }

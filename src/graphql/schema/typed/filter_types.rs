@@ -87,8 +87,6 @@ pub(super) struct FilterTypes {
     pub(super) definitions: Vec<TypeDefinition>,
     /// What their members mean.
     pub(super) inputs: HashMap<String, HashMap<String, TypedInput>>,
-    /// Their members.
-    pub(super) parts: usize,
 }
 
 /// The name of the filter of an object type or an enum.
@@ -172,7 +170,6 @@ impl<'m> FilterMaker<'m> {
                         && self.enums.insert(of)
                     {
                         let tests = tests_of(of, false, false);
-                        self.found.parts += tests.len();
                         let tests = input(&filter_of(of), "", tests);
                         self.found.definitions.push(tests);
                     }
@@ -201,7 +198,6 @@ impl<'m> FilterMaker<'m> {
         if members.declared.is_empty() {
             return;
         }
-        self.found.parts += members.declared.len();
         let definition = input(&name, description, members.declared);
         self.found.definitions.push(definition);
         self.found.inputs.insert(name, members.meanings);
@@ -298,28 +294,26 @@ impl<'m> ReachedTypes<'m> {
         Self(reached)
     }
 
-    /// The types that have leaves, at any depth, over members for which this holds. Each type is behind
-    /// the one that it is reached from, so few passes suffice.
+    /// The types that have leaves, at any depth, over members for which this holds.
     fn with(&self, counts: impl Fn(&Member<'_>) -> bool) -> HashSet<&'m str> {
         let mut found = HashSet::new();
-        loop {
-            let before = found.len();
-            for (name, members) in self.0.iter().rev() {
-                let has = |member: &Member<'m>| {
-                    counts(member)
-                        && match member.of {
-                            MemberOf::Leaf(_) => true,
-                            MemberOf::Object(ty) => found.contains(ty),
-                        }
-                };
-                if members.iter().any(has) {
-                    found.insert(*name);
+        let mut open = Vec::new();
+        // The types that have members of a type.
+        let mut around: HashMap<&str, Vec<&'m str>> = HashMap::new();
+        for (name, members) in &self.0 {
+            for member in members.iter().filter(|member| counts(member)) {
+                match member.of {
+                    MemberOf::Leaf(_) if found.insert(*name) => open.push(*name),
+                    MemberOf::Leaf(_) => {}
+                    MemberOf::Object(ty) => around.entry(ty).or_default().push(*name),
                 }
             }
-            if found.len() == before {
-                return found;
-            }
         }
+        while let Some(name) = open.pop() {
+            let around = around.remove(name).unwrap_or_default();
+            open.extend(around.into_iter().filter(|name| found.insert(*name)));
+        }
+        found
     }
 }
 

@@ -11,20 +11,17 @@ use std::sync::Arc;
 use async_graphql::Positioned;
 use async_graphql::parser::types::{FieldDefinition, InputValueDefinition, Type, TypeDefinition};
 
-use super::definitions::{argument, enumeration, field, list, named, object};
+use super::definitions::{argument, enumeration, field, list, named, object, parts_of};
 use super::description::printable;
 use super::type_names::{CollectionNames, is_usable, pascal_case, too_long};
 use super::typed_fields::{BIG_INTEGER, LeafType, TypedField, TypedPlace, TypedValue};
 use crate::document::leaf::{Leaf, abridged};
 use crate::document::path::{Path, Segment};
-use crate::limits::GRAPHQL_LISTS_MAX;
+use crate::limits::{GRAPHQL_LISTS_MAX, GRAPHQL_MEMBER_BYTES_MAX, GRAPHQL_PARTS_MAX};
 use crate::types::{
     Additional, CollectionType, Enumeration, NumberConstraints, ObjectConstraints, Shape, ShapeId,
     ShapeKind,
 };
-
-/// The bytes of a description that count as one part.
-const DESCRIPTION_BYTES_PER_PART: usize = 200;
 
 /// The fields of a document besides its members, with their descriptions.
 const OF_DOCUMENT: [(&str, &str, bool, TypedField, &str); 4] = [
@@ -64,7 +61,7 @@ pub(super) struct ObjectTypes {
     pub(super) definitions: Vec<TypeDefinition>,
     /// What the fields of each object type read.
     pub(super) fields: HashMap<String, HashMap<String, TypedField>>,
-    /// The fields, arguments and values of enums.
+    /// The parts of these definitions.
     pub(super) parts: usize,
 }
 
@@ -86,6 +83,10 @@ pub(super) fn object_types(
     };
     maker.document()?;
     while let Some(open) = maker.open.pop_front() {
+        if maker.made.parts > GRAPHQL_PARTS_MAX {
+            // The caller rejects them.
+            break;
+        }
         maker.make(&open)?;
     }
     Ok(maker.made)
@@ -198,6 +199,11 @@ impl<'t> TypeMaker<'t> {
         Ok(())
     }
 
+    fn define(&mut self, definition: TypeDefinition) {
+        self.made.parts += parts_of(&definition);
+        self.made.definitions.push(definition);
+    }
+
     fn add(
         &mut self,
         name: &str,
@@ -205,16 +211,7 @@ impl<'t> TypeMaker<'t> {
         fields: Vec<Positioned<FieldDefinition>>,
         reads: HashMap<String, TypedField>,
     ) {
-        let of_fields = fields.iter().map(|field| {
-            let about = field.node.description.as_ref();
-            let about = about.map_or(0, |about| about.node.len());
-            1 + field.node.arguments.len() + about / DESCRIPTION_BYTES_PER_PART
-        });
-        self.made.parts += of_fields.sum::<usize>();
-        self.made.parts += description.len() / DESCRIPTION_BYTES_PER_PART;
-        self.made
-            .definitions
-            .push(object(name, description, fields));
+        self.define(object(name, description, fields));
         self.made.fields.insert(name.to_owned(), reads);
     }
 
@@ -234,6 +231,13 @@ impl<'t> TypeMaker<'t> {
             );
             if !is_usable(&property.field) {
                 return Err(format!("at {at:?}: {}", too_long(&property.field)));
+            }
+            if property.name.len() > GRAPHQL_MEMBER_BYTES_MAX {
+                return Err(format!(
+                    "at {:?}: the name of a property has {} bytes; the limit is {GRAPHQL_MEMBER_BYTES_MAX}",
+                    abridged(&at),
+                    property.name.len()
+                ));
             }
             let place = SchemaPlace {
                 base: &format!("{name}{}", pascal_case(&property.field)),
@@ -366,9 +370,7 @@ impl<'t> TypeMaker<'t> {
         let name = self.name(id, at, "")?;
         if is_new {
             let about = described(of.shape(definition));
-            self.made.parts += values.len() + about.len() / DESCRIPTION_BYTES_PER_PART;
-            let made = enumeration(&name, &about, values.iter().copied());
-            self.made.definitions.push(made);
+            self.define(enumeration(&name, &about, values.iter().copied()));
         }
         let mut sorted: Vec<Box<str>> = values.into_iter().map(Box::from).collect();
         sorted.sort_unstable();

@@ -21,8 +21,6 @@ pub(super) struct WriteTypes {
     pub(super) definitions: Vec<TypeDefinition>,
     /// What their members mean.
     pub(super) members: HashMap<String, HashMap<String, WrittenMember>>,
-    /// Their number.
-    pub(super) parts: usize,
 }
 
 /// What an input type is for.
@@ -123,7 +121,6 @@ pub(super) fn write_types(root: &str, made: &ObjectTypes) -> Result<WriteTypes, 
         if !is_usable(&name.0) {
             return Err(too_long(&name.0));
         }
-        found.parts += inputs.len();
         found.definitions.push(input(&name.0, &name.1, inputs));
         found.members.insert(name.0, members);
     }
@@ -167,34 +164,49 @@ fn finite_types<'m>(
     objects: &HashMap<&'m str, &'m ObjectType>,
     made: &ObjectTypes,
 ) -> HashSet<&'m str> {
-    let mut finite: HashSet<&str> = HashSet::new();
-    loop {
-        let before = finite.len();
-        for definition in made.definitions.iter().rev() {
-            let Some((name, object)) = objects.get_key_value(definition.name.node.as_str()) else {
-                continue;
-            };
-            let reads = made.fields.get(*name);
-            let is_finite = object.fields.iter().all(|field| {
-                let field = &field.node;
-                let read = reads.and_then(|reads| reads.get(field.name.node.as_str()));
-                match read {
-                    Some(TypedField::Value(_, place)) => {
-                        !place.required
-                            || !matches!(place.value, TypedValue::Object)
-                            || finite.contains(base_name(&field.ty.node.base))
-                    }
-                    _ => true,
+    let mut finite = HashSet::new();
+    let mut open = Vec::new();
+    // For each type, the number of its required objects that are not known to be finite.
+    let mut unknown: HashMap<&str, usize> = HashMap::new();
+    // The types that require an object of a type.
+    let mut around: HashMap<&str, Vec<&'m str>> = HashMap::new();
+    for (name, object) in objects {
+        let reads = made.fields.get(*name);
+        let required = object.fields.iter().filter_map(|field| {
+            let field = &field.node;
+            match reads?.get(field.name.node.as_str())? {
+                TypedField::Value(_, place)
+                    if place.required && matches!(place.value, TypedValue::Object) =>
+                {
+                    Some(base_name(&field.ty.node.base))
                 }
-            });
-            if is_finite {
-                finite.insert(*name);
+                _ => None,
             }
+        });
+        let mut count = 0;
+        for ty in required {
+            around.entry(ty).or_default().push(*name);
+            count += 1;
         }
-        if finite.len() == before {
-            return finite;
+        if count == 0 {
+            open.push(*name);
+        } else {
+            unknown.insert(*name, count);
         }
     }
+    while let Some(name) = open.pop() {
+        finite.insert(name);
+        for around in around.remove(name).unwrap_or_default() {
+            let Some(count) = unknown.get_mut(around) else {
+                continue;
+            };
+            *count -= 1;
+            if *count == 0 {
+                open.push(around);
+            }
+        }
+    }
+    finite
 }
 
 /// The name of the member at a path.

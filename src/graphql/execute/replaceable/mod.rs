@@ -1,21 +1,24 @@
 //! What of the service can be replaced while requests run: the schema, which follows the types of
 //! collections, and the list of operations.
 
+pub(super) mod shown_schema;
+
 use std::sync::Arc;
 
 use futures::future::BoxFuture;
+use shown_schema::on_blocking_thread;
 use tokio::time::sleep;
 
-use super::operation::Operation;
+use super::operation::{IdleOperation, Operation};
 use super::planned::permit::plan_permit::lists;
 use super::service::{GraphQl, ServiceParts};
 use crate::database::CollectionTypes;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::graphql::prepare::prepared_query::Refusal;
 use crate::graphql::request::operation_list::OperationList;
 use crate::graphql::schema::schema_source::SchemaSource;
 use crate::graphql::schema::served_schema::ServedSchema;
-use crate::limits::TYPES_POLL_TIME;
+use crate::limits::{SCHEMAS_REPLACED_MAX, TYPES_POLL_TIME};
 use crate::types::CollectionType;
 
 /// An operation of a list that is rejected whenever it is requested.
@@ -57,16 +60,22 @@ impl GraphQl {
             // Whoever waits here may find that there is nothing left to do.
             let mut served = self.0.served_types.lock().await;
             let found = self.0.database.collection_types(served.version.as_ref());
-            let Some(found) = found.await? else {
-                return self.drop_replaced().await;
+            let found = found.await?;
+            self.drop_replaced().await?;
+            let Some(found) = found else {
+                return Ok(());
             };
+            if self.0.operations.replaced_count() >= SCHEMAS_REPLACED_MAX {
+                // The requests that use them have a deadline. The next refresh finds the same change.
+                return Ok(());
+            }
             log_damaged(&found);
             if !are_same(&served.types, &found.types) {
                 let (graphql, types) = (self.clone(), found.types.clone());
                 on_blocking_thread(move || graphql.serve_types(&types)).await??;
             }
             *served = found;
-            self.drop_replaced().await
+            Ok(())
         })
     }
 
@@ -103,7 +112,7 @@ impl GraphQl {
     }
 
     async fn drop_replaced(&self) -> Result<()> {
-        if !self.0.operations.has_replaced() {
+        if self.0.operations.replaced_count() == 0 {
             return Ok(());
         }
         let graphql = self.clone();
@@ -130,15 +139,42 @@ impl GraphQl {
 }
 
 impl ServiceParts {
-    /// The schema that the sender of an operation may know: with the types of collections only if the
-    /// rules allow to find and to read all of their documents.
-    pub(super) fn known_schema<'o>(&'o self, operation: &'o Operation) -> &'o ServedSchema {
+    /// A subscription between two executions. It does not keep its schema in memory.
+    pub(super) fn idle(&self, operation: Operation) -> IdleOperation {
+        let prepared = operation
+            .prepared
+            .with_schema(self.operations.fixed_schema());
+        IdleOperation::new(Operation {
+            prepared,
+            ..operation
+        })
+    }
+
+    /// The schema that the sender of an operation may know: with the types of those collections of which the
+    /// rules allow to find and to read all documents. Operations that do not show the schema get their own.
+    ///
+    /// # Errors
+    /// `INTERNAL`: the types form no schema.
+    pub(super) async fn known_schema(&self, operation: &Operation) -> Result<Arc<ServedSchema>> {
         let schema = &operation.prepared.schema;
-        let mut collections = schema.types().collections();
-        if collections.all(|collection| lists(&operation.rights, collection)) {
-            return schema;
+        if !operation.plan.shows_schema() {
+            return Ok(schema.clone());
         }
-        self.operations.fixed_schema()
+        let (known, hidden): (Vec<&str>, Vec<&str>) = schema
+            .types()
+            .collections()
+            .partition(|collection| lists(&operation.rights, collection));
+        if hidden.is_empty() {
+            return Ok(schema.clone());
+        }
+        if known.is_empty() {
+            return Ok(self.operations.fixed_schema().clone());
+        }
+        let mut known: Vec<String> = known.into_iter().map(str::to_owned).collect();
+        known.sort_unstable();
+        // Boxed, because it is rare.
+        let server = (self.scope, self.bounds);
+        Box::pin(self.partial_schemas.with(known, &self.served_types, server)).await
     }
 }
 
@@ -149,13 +185,6 @@ fn log_damaged(found: &CollectionTypes) {
             "a type is damaged, and not in the schema: {error}"
         );
     }
-}
-
-async fn on_blocking_thread<T: Send + 'static>(
-    work: impl FnOnce() -> T + Send + 'static,
-) -> Result<T> {
-    let done = tokio::task::spawn_blocking(work).await;
-    done.map_err(|error| Error::internal(error.to_string()))
 }
 
 /// Whether both have the same schemas. The state of a check changes the version, too.
