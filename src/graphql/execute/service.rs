@@ -320,7 +320,11 @@ impl GraphQl {
             Box::pin(async move { inner.mutate(&operation, transaction, allowed).await })
         });
         let settled = settled.await;
-        if can_change_types && let Err(error) = self.refresh_types().await {
+        let is_committed = matches!(settled, Ok(TransactionResult::Committed(..)));
+        if can_change_types
+            && is_committed
+            && let Err(error) = self.refresh_types().await
+        {
             tracing::warn!("the types of collections cannot be read: {error}");
         }
         match settled {
