@@ -64,7 +64,9 @@ async fn dispatch(arguments: CommandArguments) -> Done {
         Command::Drop(drop) => terminal::interrupt::or(write::drop::run(store, drop)).await,
         Command::Collections => terminal::interrupt::or(read::collections::run(store)).await,
         Command::Types(types) => terminal::interrupt::or(operate::types::run(store, types)).await,
-        Command::Schema(arguments) => operate::schema::run(&arguments),
+        Command::Schema(schema) => {
+            terminal::interrupt::or(operate::schema::run(store, schema)).await
+        }
         Command::Rules(arguments) => operate::rules::run(*arguments).await,
     }
 }

@@ -69,8 +69,10 @@ pub use read::request::{Answer, BorrowedRequest, ReadRequest};
 pub use read::selection::{PartReads, QuerySelection, SelectedNode, first_reads};
 pub use read::value::Value;
 pub use read::value_ref::ValueRef;
+pub use types::all_types::{CollectionTypes, types_beside};
 pub use types::define::{
-    StoredType, TypeChange, check_type, drop_type, stored_type, typed_collections, types_version,
+    StoredType, TypeChange, check_type, drop_type, stored_type, type_state, typed_collections,
+    types_version,
 };
 pub use types::head::TypeState;
 pub use types::misfits::Misfit;

@@ -38,4 +38,4 @@ pub use request::query_id::{QueryHash, QueryId};
 pub use request::raw_variables::GivenVariables;
 pub use schema::schema_source::SchemaSource;
 pub use schema::scope::SchemaScope;
-pub use schema::text::{schema_text, subgraph_text};
+pub use schema::typed::collection_types::{UnnamedType, check_schema_of};

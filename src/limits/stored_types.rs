@@ -10,6 +10,13 @@ pub const TYPES_CACHED_BYTES_MAX: usize = 64 << 20;
 pub const VALIDATED_VALUE_BYTES_MAX: usize = 64 << 10;
 /// Bytes of all such values of an edit.
 pub const VALIDATED_EDIT_BYTES_MAX: usize = 1 << 20;
+/// Interval at which a server looks for types that others have changed.
+pub const TYPES_POLL_TIME: Duration = Duration::from_secs(1);
+/// Schemas that were replaced and that requests still use. While there are as many, the schema is not
+/// replaced.
+pub const SCHEMAS_REPLACED_MAX: usize = 16;
+/// Schemas with the types of some collections, for callers who may not know all of them.
+pub const SCHEMAS_PARTIAL_MAX: usize = 8;
 /// Documents that the simulation of a type reads.
 pub const SIMULATED_DOCUMENTS_MAX: usize = 10_000;
 /// Bytes of keys and values that such a simulation reads.

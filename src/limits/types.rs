@@ -29,3 +29,13 @@ pub const INFERRED_PLACES_MAX: usize = 200_000;
 pub const INFERRED_NAMES_MAX: usize = 1_000;
 /// Bytes of the name of a member from which an inferred type has a map.
 pub const INFERRED_NAME_BYTES_MAX: usize = 64;
+/// Bytes of a name in the GraphQL types of collections.
+pub const GRAPHQL_NAME_BYTES_MAX: usize = 255;
+/// Bytes of the name of a property that is a field. Each test in a filter repeats it.
+pub const GRAPHQL_MEMBER_BYTES_MAX: usize = 1_000;
+/// Types, fields, arguments and values of enums in the GraphQL types of all collections; 200 bytes of a
+/// description count as one. With as many, a query for the whole schema has fewer fields than the default
+/// limit of a response.
+pub const GRAPHQL_PARTS_MAX: usize = 5_000;
+/// Lists directly inside each other in such a type. Queries for the schema ask for as many levels.
+pub const GRAPHQL_LISTS_MAX: usize = 3;

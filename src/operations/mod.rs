@@ -16,4 +16,4 @@ pub use put::{NewDocument, Policy, put_batch};
 pub use read::{collections, first_collections, get, other_names, part, scan};
 pub use remove::drop_collection;
 pub use sweep::{Sweep, SweepChange, UpdateArgument, sweep_portion};
-pub use types::{InferredType, check_type, drop_type, set_type, types};
+pub use types::{InferredType, check_type, drop_type, parsed_type, set_type, types};

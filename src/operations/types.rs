@@ -10,6 +10,7 @@ use crate::database;
 use crate::database::{Database, DefinedType, StoredType};
 use crate::document::flatten::json_text;
 use crate::error::{Error, Result};
+use crate::graphql::check_schema_of;
 use crate::key::Leaves;
 use crate::store::{Decision, Transaction};
 use crate::types::{CollectionType, Inference, NotValidated};
@@ -17,7 +18,7 @@ use crate::types::{CollectionType, Inference, NotValidated};
 /// Gives a collection a type, or only says what it would mean for the stored documents.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: the schema is not a type. Errors of [`database::define_type`] and
+/// `BAD_USER_INPUT`: the schema is not a type. Errors of [`check_schema_of`], [`database::define_type`] and
 /// [`database::simulate_type_in_snapshots`].
 // Boxed, as the other functions, so that other crates do not compile the future again.
 pub fn set_type<'a>(
@@ -31,11 +32,21 @@ pub fn set_type<'a>(
         let parse = |steps: &Steps<'_>| CollectionType::parse(collection, schema, steps);
         let parsed = budget.compute(parse).await?;
         if dry_run {
+            let found = database.collection_types(None).await?.unwrap_or_default();
+            let mut others = found.types;
+            others.retain(|other| other.collection() != collection);
+            budget
+                .compute_long(|| check_schema_of(&parsed, &others))
+                .await?;
             return database::simulate_type_in_snapshots(database, &budget, &parsed).await;
         }
         let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
             let (parsed, budget) = (parsed.clone(), budget.clone());
             Box::pin(async move {
+                let others = database::types_beside(&*transaction, parsed.collection()).await?;
+                budget
+                    .compute_long(|| check_schema_of(&parsed, &others))
+                    .await?;
                 let defined = database::define_type(&*transaction, &budget, &parsed);
                 Ok(Decision::Commit(defined.await?))
             })
@@ -81,7 +92,7 @@ pub fn drop_type<'a>(database: &'a Database, collection: &str) -> BoxFuture<'a, 
 }
 
 /// The type of a collection, if it has one, or the types of all collections, in the order of their
-/// names.
+/// names and without their schemas.
 ///
 /// # Errors
 /// Errors of [`database::stored_type`].
@@ -91,16 +102,26 @@ pub fn types<'a>(
 ) -> BoxFuture<'a, Result<Vec<StoredType>>> {
     Box::pin(async move {
         let snapshot = database.snapshot().await?;
-        let collections = match collection {
-            Some(collection) => vec![collection.to_owned()],
-            None => database::typed_collections(&*snapshot).await?,
-        };
         let mut types = Vec::new();
-        for collection in collections {
-            types.extend(database::stored_type(&*snapshot, &collection).await?);
+        if let Some(collection) = collection {
+            types.extend(database::stored_type(&*snapshot, collection).await?);
+            return Ok(types);
+        }
+        for collection in database::typed_collections(&*snapshot).await? {
+            types.extend(database::type_state(&*snapshot, &collection).await?);
         }
         Ok(types)
     })
+}
+
+/// A type that was read with its schema.
+///
+/// # Errors
+/// Errors of [`CollectionType::parse`].
+pub fn parsed_type(stored: &StoredType) -> Result<CollectionType> {
+    let budget = Budget::of_background();
+    let schema = stored.schema.as_deref().unwrap_or_default();
+    CollectionType::parse(&stored.collection, schema, &Steps::of(&budget))
 }
 
 /// A schema that is inferred from documents.

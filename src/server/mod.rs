@@ -127,8 +127,10 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     let address = listener.local_addr().map_err(internal)?;
     let (stop, stopping) = watch::channel(false);
     let signals = stop_on_signal(stop.clone())?;
+    let graphql = interface(&database, &options);
     let socket = options.directory.as_deref().map(LocalSocket::bind);
     let local = socket.transpose()?.map(|socket| {
+        let socket = socket.with_schema_of(graphql.clone());
         let served = socket.serve(database.clone(), stopped(stopping.clone()));
         tokio::spawn(served)
     });
@@ -137,7 +139,9 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     // Commands set types also through a server whose clients may only read.
     let checker = (!database.store().is_read_only()).then(|| TypeChecker::new(database.clone()));
     let checking = checker.map(|checker| tokio::spawn(checker.run()));
-    let graphql = interface(&database, &options);
+    if let Err(error) = graphql.refresh_types().await {
+        tracing::warn!("the types of collections cannot be read: {error}");
+    }
     if let Some(operations) = &options.operations {
         operations.load(&graphql).await;
     }
@@ -258,7 +262,7 @@ async fn collections_text(database: &Database) -> String {
     texts.join(", ")
 }
 
-/// Reloads files when they change and on SIGHUP, and watches the format version of the store.
+/// Reloads files when they change and on SIGHUP, and follows the format version and the types of the store.
 fn watch(
     database: &Database,
     graphql: &GraphQl,
@@ -281,7 +285,7 @@ fn watch(
         };
         let watching_operations = async {
             if let Some(operations) = operations.clone() {
-                operations.watch(graphql).await;
+                operations.watch(graphql.clone()).await;
             }
         };
         tokio::join!(
@@ -289,7 +293,8 @@ fn watch(
             watching_tls,
             watching_operations,
             reloading,
-            database.watch_format()
+            database.watch_format(),
+            graphql.follow_types()
         );
     }))
 }

@@ -26,6 +26,7 @@ mod tests;
 pub use collection_type::{CollectionType, Resolved};
 pub use compatible::is_compatible;
 pub use infer::{Inference, InferredDocument};
+pub use parse::is_graphql_name;
 pub use shape::{
     Additional, ArrayConstraints, Constraints, Enumeration, Format, Kinds, NumberConstraints,
     ObjectConstraints, OnDelete, Property, Reference, Shape, ShapeId, ShapeKind, StringConstraints,

@@ -125,7 +125,7 @@ const BOUNDED: &[(&str, &str, &str)] = &[
         "the ranges of a JSONPath",
     ),
     (
-        "src/graphql/execute/service.rs",
+        "src/graphql/execute/replaceable/shown_schema.rs",
         "introspect",
         "the root fields of a query",
     ),

@@ -80,7 +80,12 @@ fn run_in_browser(script: &str, flags: &[&str]) {
 /// Installs the packages, and copies the scripts, the schema and the pages whose code is run.
 fn install() -> Option<PathBuf> {
     let folder = npm::install("clients")?;
-    for file in ["schema.graphql", "docs/clients.md", "docs/live.md"] {
+    for file in [
+        "schema.graphql",
+        "docs/clients.md",
+        "docs/live.md",
+        "docs/types.md",
+    ] {
         let name = Path::new(file).file_name().expect("a name");
         fs::copy(file, folder.join(name)).expect("a copy");
     }
@@ -134,6 +139,11 @@ fn relay_compiles_refetches_pages_and_subscribes() {
 #[test]
 fn typescript_types_with_documented_scalars_compile_strictly() {
     run("codegen.mjs", &[&[]]);
+}
+
+#[test]
+fn typed_collections_need_no_configuration_of_clients() {
+    run("typed.mjs", &[&[]]);
 }
 
 #[test]

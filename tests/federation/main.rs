@@ -72,6 +72,11 @@ fn queries_and_mutations_work_through_the_guilds_gateway() {
 }
 
 #[test]
+fn a_collection_with_a_type_is_an_entity_that_another_subgraph_extends() {
+    run("typed.mjs");
+}
+
+#[test]
 fn subscriptions_work_through_hive_gateway() {
     run("gateway.mjs");
 }

@@ -24,7 +24,7 @@ const TOLD_MAX: usize = 20;
 const DISK_MAX: usize = 8 << 30;
 
 /// The error codes that generated requests may have.
-const CODES: [&str; 13] = [
+const CODES: [&str; 14] = [
     "ALREADY_EXISTS",
     "BAD_USER_INPUT",
     "CONFLICT",
@@ -34,6 +34,7 @@ const CODES: [&str; 13] = [
     "TIMEOUT",
     "TOO_COMPLEX",
     "TOO_LARGE",
+    "TYPE_MISMATCH",
     "UNAVAILABLE",
     "UNIQUE_VIOLATION",
     "VERSION_MISMATCH",

@@ -4,3 +4,7 @@ declare module '*.ndjson' {
   const file: string;
   export default file;
 }
+declare module '*.schema.json' {
+  const schema: object;
+  export default schema;
+}

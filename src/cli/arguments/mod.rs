@@ -71,9 +71,10 @@ pub(crate) struct CommandArguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Serve(Box<Serve>),
-    /// Store the sample data: the collections `countries` and `guides`
+    /// Store the sample data: the collections `countries` and `guides`, with their types
     ///
-    /// Documents that are already stored are not changed.
+    /// Documents that are already stored are not changed. A collection that has documents already does not get
+    /// a type.
     Sample,
     Import(Import),
     Export(Export),
@@ -102,12 +103,16 @@ pub(crate) enum Command {
 
 /// Print the GraphQL schema
 ///
-/// For the schema of a server that runs with --read-only or --no-admin, pass the same flags.
+/// For the schema of a server that runs with --read-only or --no-admin, pass the same flags. Without --types it
+/// is the part that all stores have in common, and no store is opened.
 #[derive(Debug, Args)]
 pub(crate) struct Schema {
     /// Print the schema for composition by a gateway, as `_service { sdl }` returns it
     #[arg(long)]
     pub(crate) subgraph: bool,
+    /// Include the types of the collections of the store
+    #[arg(long)]
+    pub(crate) types: bool,
     /// Omit mutations
     #[arg(long)]
     pub(crate) read_only: bool,

@@ -84,7 +84,7 @@ async fn set(access: &DatabaseAccess, arguments: SetType) -> Done {
 
 async fn show(access: &DatabaseAccess, collection: &str) -> Done {
     let stored = stored(access, collection).await?;
-    print(&stored.schema)
+    print(stored.schema.as_deref().unwrap_or_default())
 }
 
 async fn list(access: &DatabaseAccess) -> Done {

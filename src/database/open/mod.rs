@@ -1,5 +1,6 @@
 //! A database in a store: its format, its snapshots and its transactions.
 
+mod collection_types;
 pub(crate) mod lease;
 pub(crate) mod unfinished_write;
 pub(crate) mod unique_values;

@@ -17,8 +17,8 @@ use crate::types::{CollectionType, OnDelete, is_compatible};
 pub struct StoredType {
     /// The collection.
     pub collection: String,
-    /// The JSON Schema, as it was given.
-    pub schema: String,
+    /// The JSON Schema, as it was given. `None` if it was not read.
+    pub schema: Option<String>,
     /// Whether the stored documents fit.
     pub state: TypeState,
     /// The stored documents that the background check has read so far. `None` if there is no check.
@@ -30,13 +30,15 @@ pub struct StoredType {
 impl StoredType {
     /// The approximate bytes that it holds.
     pub fn held(&self) -> usize {
-        self.schema.len() + self.misfits.iter().map(Misfit::held).sum::<usize>()
+        self.schema.as_ref().map_or(0, String::len)
+            + self.misfits.iter().map(Misfit::held).sum::<usize>()
     }
 
     /// The JSON Schema without line breaks.
     pub fn schema_line(&self) -> String {
         // Line breaks and tabs of JSON are outside of strings.
-        self.schema.replace(['\n', '\r', '\t'], " ")
+        let schema = self.schema.as_deref().unwrap_or_default();
+        schema.replace(['\n', '\r', '\t'], " ")
     }
 }
 
@@ -282,14 +284,34 @@ pub async fn stored_type(read: &dyn Read, collection: &str) -> Result<Option<Sto
     let Some(head) = TypeHead::read(read, collection).await? else {
         return Ok(None);
     };
-    let progress = TypeCheckProgress::read(read, collection).await?;
+    let schema = head.text(read, collection).await?;
+    let stored = state_of(read, collection, &head).await?;
     Ok(Some(StoredType {
+        schema: Some(schema),
+        ..stored
+    }))
+}
+
+/// The type of a collection, if it has one, without its schema.
+///
+/// # Errors
+/// As [`stored_type`].
+pub async fn type_state(read: &dyn Read, collection: &str) -> Result<Option<StoredType>> {
+    let Some(head) = TypeHead::read(read, collection).await? else {
+        return Ok(None);
+    };
+    state_of(read, collection, &head).await.map(Some)
+}
+
+async fn state_of(read: &dyn Read, collection: &str, head: &TypeHead) -> Result<StoredType> {
+    let progress = TypeCheckProgress::read(read, collection).await?;
+    Ok(StoredType {
         collection: collection.to_owned(),
-        schema: head.text(read, collection).await?,
+        schema: None,
         state: head.state,
         checked: progress.map(|progress| progress.documents),
         misfits: misfits(read, collection).await?,
-    }))
+    })
 }
 
 /// The names of the collections that have types, in their order.

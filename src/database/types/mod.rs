@@ -13,6 +13,7 @@
 //! change, and documents that were stored before the type are checked once, in the background
 //! ([`TypeChecker`](crate::database::TypeChecker)).
 
+pub(crate) mod all_types;
 pub(crate) mod define;
 pub(crate) mod head;
 pub(crate) mod misfits;

@@ -10,11 +10,13 @@ use crate::graphql::scalars::list_cursor;
 use crate::graphql::scalars::scalar_types::{SegmentScalar, parsed};
 use crate::key::{KeyStep, append_segment, step};
 
-/// The arguments of a field `children`.
-#[derive(Clone, Default)]
+/// The arguments of a field `children`, or of a typed list or map.
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct ChildrenRequest {
     pub(crate) page: AskedPage,
     pub(crate) within: ChildBounds,
+    /// Whether the page has to have all children within the bounds.
+    pub(crate) complete: bool,
 }
 
 impl FieldRequest for ChildrenRequest {

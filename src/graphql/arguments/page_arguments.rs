@@ -16,7 +16,7 @@ pub(crate) trait FieldRequest: Default {
 }
 
 /// The page arguments of a connection.
-#[derive(Clone, Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct AskedPage {
     pub(crate) first: Option<i32>,
     pub(crate) after: Option<String>,

@@ -4,7 +4,6 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 
 use async_graphql::parser::types::OperationType;
-use async_graphql::{Name, Value};
 use bytes::Bytes;
 use futures::future::BoxFuture;
 use tokio::time::{Instant, timeout_at};
@@ -20,20 +19,19 @@ use super::mutations::attempt::{AttemptLimits, Mutated, attempt};
 use super::operation::{IdleOperation, Operation, coerced};
 use super::planned::seen_change::SeenChange;
 use super::planned::write_response::WrittenResponse;
-use super::planned::{PlanArguments, PlanExecutor, PlanSource};
+use super::planned::{PlanExecutor, PlanSource};
+use super::replaceable::shown_schema::{PartialSchemas, introspect};
 use super::streaming::{EventResponse, ResponseStream, Started};
 use super::subscriptions::changes::responses_to_changes;
 use super::subscriptions::followed_place::cut_to;
 use super::subscriptions::live::{LiveKey, LiveQueries};
 use super::subscriptions::target::{SubscriptionTarget, target};
 use crate::budget::Pool;
-use crate::database::{Database, FollowFrom, FollowedChange, Interest};
+use crate::database::{CollectionTypes, Database, FollowFrom, FollowedChange, Interest};
 use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_stats::{RequestStats, type_name};
 use crate::graphql::context::rules_in_force::{RulesInForce, SameCaller, caller_digest, rights_of};
-use crate::graphql::prepare::introspection::Introspection;
-use crate::graphql::prepare::plan::Field;
 use crate::graphql::prepare::prepared_query::{PreparedQueries, Refusal, select, select_named};
 use crate::graphql::prepare::root_field::root_field;
 use crate::graphql::request::body::Request;
@@ -41,7 +39,7 @@ use crate::graphql::request::idempotency::once_only;
 use crate::graphql::request::persisted::PersistedQueries;
 use crate::graphql::response::commit_version::fill;
 use crate::graphql::response::write_errors::{complete, server_error, without_data};
-use crate::graphql::scalars::scalar_types::{EnumValues, write_value};
+use crate::graphql::schema::scope::SchemaScope;
 use crate::graphql::variables::variable_cost::check_uses;
 use crate::limits::Bounds;
 use crate::rights::{Principal, RequestRights};
@@ -52,7 +50,7 @@ use crate::store::{Decision, Transaction, TransactionResult};
 pub struct GraphQl(pub(super) Arc<ServiceParts>);
 
 pub(super) struct ServiceParts {
-    database: Database,
+    pub(super) database: Database,
     pub(super) operations: PreparedQueries,
     pub(super) persisted: PersistedQueries,
     /// Whether only listed operations are executed.
@@ -60,10 +58,14 @@ pub(super) struct ServiceParts {
     /// Whether responses to queries have hints.
     hints: bool,
     pool: Pool,
-    bounds: Bounds,
+    pub(super) bounds: Bounds,
     live: Arc<LiveQueries>,
     /// The access rules.
-    rules: Option<RulesInForce>,
+    pub(super) rules: Option<RulesInForce>,
+    pub(super) scope: SchemaScope,
+    /// The types of collections that the current schema has.
+    pub(super) served_types: tokio::sync::Mutex<CollectionTypes>,
+    pub(super) partial_schemas: PartialSchemas,
 }
 
 impl GraphQl {
@@ -95,6 +97,9 @@ impl GraphQl {
             pool,
             bounds,
             rules,
+            scope,
+            served_types: tokio::sync::Mutex::default(),
+            partial_schemas: PartialSchemas::default(),
         }))
     }
 
@@ -241,7 +246,7 @@ impl GraphQl {
         let document = &operation.prepared.document;
         let selected = select(document, operation.name.as_deref())?;
         let field = root_field(document, selected)?;
-        let target = target(field, &operation.variables.values, after)?;
+        let target = target(field, (&operation.plan, &operation.variables), after)?;
         let inner = self.0.clone();
         let rules = inner.rules.as_ref().map(RulesInForce::followed);
         let time = allowed.deadline.saturating_duration_since(Instant::now());
@@ -258,7 +263,7 @@ impl GraphQl {
                     interest
                 };
                 let follow = self.0.database.changes().follow(interest, FollowFrom::Now);
-                let idle = IdleOperation::new(operation);
+                let idle = self.0.idle(operation);
                 let execute = move || -> BoxFuture<'static, EventResponse> {
                     let (inner, operation) = (inner.clone(), inner.renewed(&idle));
                     Box::pin(async move { inner.respond_to_event(operation, allowed()).await })
@@ -268,7 +273,7 @@ impl GraphQl {
                     .await
             }
             SubscriptionTarget::Changes(interest, after) => {
-                let idle = Arc::new(IdleOperation::new(operation));
+                let idle = Arc::new(self.0.idle(operation));
                 let interest = Arc::new(interest);
                 let check = {
                     let (inner, idle, interest) = (inner.clone(), idle.clone(), interest.clone());
@@ -307,13 +312,22 @@ impl GraphQl {
         allowed: Allowed,
         report: &mut RequestStats,
     ) -> Vec<u8> {
+        let can_change_types = operation.plan.can_change_types();
         let (inner, operation) = (self.0.clone(), Arc::new(operation));
         let database = self.0.database.observed(report.store.clone());
         let settled = database.transact(allowed.deadline, move |transaction| {
             let (inner, operation) = (inner.clone(), operation.clone());
             Box::pin(async move { inner.mutate(&operation, transaction, allowed).await })
         });
-        match settled.await {
+        let settled = settled.await;
+        let is_committed = matches!(settled, Ok(TransactionResult::Committed(..)));
+        if can_change_types
+            && is_committed
+            && let Err(error) = self.refresh_types().await
+        {
+            tracing::warn!("the types of collections cannot be read: {error}");
+        }
+        match settled {
             Ok(TransactionResult::Committed(Mutated::Now(json), version)) => fill(&json, version),
             Ok(
                 TransactionResult::Committed(Mutated::Earlier(kept), _)
@@ -422,11 +436,15 @@ impl ServiceParts {
         request_budget: &Arc<RequestBudget>,
         report: &mut RequestStats,
     ) -> QueryAnswer {
+        let known = match self.known_schema(operation).await {
+            Ok(known) => known,
+            Err(error) => return unanswered(&error, report),
+        };
         let introspected = match &operation.plan.introspection {
             None => Vec::new(),
             // Boxed, because it is rare.
             Some(introspection) => {
-                match Box::pin(self.introspect(operation, introspection)).await {
+                match Box::pin(introspect(&known, operation, introspection)).await {
                     Ok(introspected) => introspected,
                     Err(error) => return unanswered(&error, report),
                 }
@@ -438,43 +456,10 @@ impl ServiceParts {
             source: PlanSource::Database(&database),
             request_budget,
             rights: &operation.rights,
-            sdl: operation.prepared.schema.sdl(),
+            sdl: known.sdl(),
         };
         let executed = pin!(executor.execute(&operation.plan, &introspected));
         answer(executed, request_budget, report).await
-    }
-
-    /// The values of the fields that introspect the schema, as JSON. Those that are not included have
-    /// none.
-    async fn introspect(
-        &self,
-        operation: &Operation,
-        introspection: &Introspection,
-    ) -> Result<Vec<Vec<u8>>> {
-        let variables = &operation.variables;
-        let included = PlanArguments(variables).included(&operation.plan.root);
-        let included = included.filter_map(|selected| match selected.field {
-            Field::Introspection(number) => Some((number, &selected.key)),
-            _ => None,
-        });
-        let included: Vec<(usize, &Name)> = included.collect();
-        let numbers = included.iter().map(|(number, _)| *number);
-        let query = introspection.query(numbers, &variables.values);
-        let mut request = async_graphql::Request::new("").variables(variables.values.clone());
-        request.set_parsed_query(query);
-        let response = operation.prepared.schema.introspect(request).await;
-        let mut values = vec![Vec::new(); introspection.count()];
-        for (number, key) in included {
-            match &response.data {
-                Value::Object(data) if response.errors.is_empty() => {
-                    let value = data.get(key).unwrap_or(&Value::Null);
-                    let written = write_value(&mut values[number], value, EnumValues::Strings);
-                    written.map_err(Error::internal)?;
-                }
-                _ => return Err(Error::internal("the schema cannot be introspected")),
-            }
-        }
-        Ok(values)
     }
 
     /// The operation of a subscription, with the rights that its sender has now.

@@ -1,11 +1,17 @@
 //! A plan of an operation: the places and lists that it reads, with the variables left open.
 
+use std::collections::HashMap;
+use std::sync::Arc;
+
 use async_graphql::{Name, Pos, Positioned};
 use async_graphql_value::Value as Input;
 
 use super::condition::FieldCondition;
 use super::introspection::Introspection;
 use crate::document::path::Path;
+use crate::graphql::schema::typed::typed_fields::{TypedPage, TypedPlace};
+use crate::graphql::schema::typed::typed_inputs::TypedInputs;
+use crate::graphql::schema::typed::typed_writes::TypedWrites;
 
 /// A plan of a query, of a mutation, or of a subscription.
 #[derive(Debug)]
@@ -14,6 +20,29 @@ pub(crate) struct Plan {
     pub(crate) size: PlanSize,
     /// The fields that introspect the schema, if there are any.
     pub(crate) introspection: Option<Introspection>,
+}
+
+impl Plan {
+    /// Whether the response has a part of the schema: introspection, or the text for gateways.
+    pub(crate) fn shows_schema(&self) -> bool {
+        let mut selected = self.root.0.iter();
+        self.introspection.is_some()
+            || selected.any(|selected| matches!(selected.field, Field::Service(_)))
+    }
+
+    /// Whether its mutations can change the types of collections.
+    pub(crate) fn can_change_types(&self) -> bool {
+        let mut selected = self.root.0.iter();
+        selected.any(|selected| match &selected.field {
+            Field::Mutation(planned) => matches!(
+                planned.function,
+                MutationFunction::SetCollectionType
+                    | MutationFunction::DropCollectionType
+                    | MutationFunction::DropCollection
+            ),
+            _ => false,
+        })
+    }
 }
 
 /// How much of a plan is bound to variables.
@@ -73,10 +102,26 @@ pub(crate) enum Field {
         path: Where,
         below: Selection,
     },
+    /// A field of `Query` that returns a document of a collection with a type.
+    TypedDocument {
+        collection: Arc<str>,
+        key: Input,
+        below: Selection,
+    },
+    /// A field of `Query` that returns a page of such documents.
+    TypedDocuments(TypedPageSelection),
+    /// `nodes` of such a page: the selection of each document.
+    TypedNodes(Selection),
+    /// `node` of an edge of such a page.
+    TypedNode(Selection),
+    /// A field of an object of such a document.
+    Typed(TypedSelection),
+    /// `key` of an entry of a map in such a document.
+    EntryKey,
     /// `Query._entities`
     Entities {
         representations: Input,
-        below: Selection,
+        below: EntitySelection,
     },
     /// `Query.node`
     NodeById(Input, NodeSelection),
@@ -242,6 +287,8 @@ pub(crate) struct PlannedMutation {
     pub(crate) function: MutationFunction,
     /// With their positions in the query.
     pub(crate) arguments: Vec<(Positioned<Name>, Positioned<Input>)>,
+    /// The argument that has a typed document, if there is one.
+    pub(crate) typed: Option<TypedArgument>,
     /// Empty if the result is a scalar.
     pub(crate) below: Selection,
     /// Its size.
@@ -253,6 +300,47 @@ pub(crate) struct PlannedMutation {
 pub(crate) struct NodeSelection {
     pub(crate) of_document: Selection,
     pub(crate) of_subdocument: Selection,
+}
+
+/// An argument of a mutation that is a typed document or a patch of one.
+#[derive(Debug)]
+pub(crate) struct TypedArgument {
+    /// Its name in the function.
+    pub(crate) name: &'static str,
+    /// The name of its type.
+    pub(crate) input: String,
+    pub(crate) writes: TypedWrites,
+}
+
+/// The selection of a page of documents of a collection with a type.
+#[derive(Debug)]
+pub(crate) struct TypedPageSelection {
+    pub(crate) page: Arc<TypedPage>,
+    /// What the filters and orders in the arguments mean.
+    pub(crate) inputs: TypedInputs,
+    pub(crate) arguments: Vec<(Name, Input)>,
+    pub(crate) below: Selection,
+}
+
+/// The selection of a place in a document of a collection with a type.
+#[derive(Debug)]
+pub(crate) struct TypedSelection {
+    /// The path in the object around it.
+    pub(crate) path: Path,
+    pub(crate) place: Arc<TypedPlace>,
+    /// The arguments of a list or a map.
+    pub(crate) arguments: Vec<(Name, Input)>,
+    /// The selection of the object, of each element, or of each entry. Empty for values without
+    /// selections.
+    pub(crate) below: Selection,
+}
+
+/// The selection of an entity.
+#[derive(Debug)]
+pub(crate) struct EntitySelection {
+    pub(crate) of_document: Selection,
+    /// For each type of a collection, the collection and the selection.
+    pub(crate) typed: HashMap<String, (Arc<str>, Selection)>,
 }
 
 /// The path in an argument.

@@ -14,14 +14,16 @@ use async_graphql_value::Value as Input;
 use super::condition::FieldCondition;
 use super::introspection::{IntrospectedFields, Introspection, merged};
 use super::plan::{
-    ElementField, Field, MutationFunction, NodeSelection, PageField, Paths, Plan, PlanSize,
-    PlannedField, PlannedMutation, Selection, ValuesField, Where,
+    ElementField, EntitySelection, Field, MutationFunction, NodeSelection, PageField, Paths, Plan,
+    PlanSize, PlannedField, PlannedMutation, Selection, TypedArgument, TypedPageSelection,
+    TypedSelection, ValuesField, Where,
 };
 use crate::document::json::write_string;
 use crate::document::path::Path;
 use crate::error::{Error, Limit, Result};
 use crate::graphql::scalars::scalar_types::path_of;
 use crate::graphql::schema::entities::ENTITIES;
+use crate::graphql::schema::typed::typed_fields::{TypedField, TypedFunction};
 use crate::graphql::schema::types::Types;
 use crate::limits::PLANNED_FIELDS_MAX;
 
@@ -260,6 +262,9 @@ impl<'d> Planner<'d> {
         if name == "__typename" {
             return Some(Field::Typename(format!("\"{of}\"").into()));
         }
+        if let Some(typed) = self.types.typed(of, name) {
+            return self.typed_field(of, requested, below, typed);
+        }
         if let Some(field) = ElementField::of(of, name) {
             return Some(Field::OfElement(field));
         }
@@ -277,6 +282,7 @@ impl<'d> Planner<'d> {
                 name: requested.name.node.clone(),
                 function,
                 arguments: requested.arguments.clone(),
+                typed: None,
                 size: self.size.get().since(before),
                 below,
             }));
@@ -286,6 +292,100 @@ impl<'d> Planner<'d> {
             "Document" | "Subdocument" => self.field_of_value(of, requested, below),
             _ => self.other_field(of, requested, below),
         }
+    }
+
+    /// A field of a type of a collection, or a root field that returns one.
+    fn typed_field(
+        &self,
+        of: &str,
+        requested: &RequestedField,
+        sources: &[Source<'d>],
+        typed: &TypedField,
+    ) -> Option<Field> {
+        let below = || self.below(of, requested, sources);
+        Some(match typed {
+            TypedField::Document(collection) => Field::TypedDocument {
+                collection: collection.clone(),
+                key: argument(requested, "key")?.clone(),
+                below: below()?,
+            },
+            TypedField::Documents(page) => Field::TypedDocuments(TypedPageSelection {
+                page: page.clone(),
+                inputs: self.types.typed_schema().inputs.clone(),
+                arguments: arguments(requested),
+                below: below()?,
+            }),
+            TypedField::Write(..) | TypedField::Delete(_) => {
+                let before = self.size.get();
+                let below = below()?;
+                let size = self.size.get().since(before);
+                Field::Mutation(self.typed_mutation(requested, typed, (below, size))?)
+            }
+            TypedField::Nodes => Field::TypedNodes(below()?),
+            TypedField::Edges => Field::Edges(below()?),
+            TypedField::Node => Field::TypedNode(below()?),
+            TypedField::TotalCount => Field::OfPage(PageField::TotalCount),
+            TypedField::Id => Field::DocumentId,
+            TypedField::Key => Field::Key,
+            TypedField::Version => Field::Version,
+            TypedField::Untyped => Field::Whole(below()?),
+            TypedField::Value(path, place) => Field::Typed(TypedSelection {
+                path: path.clone(),
+                place: place.clone(),
+                arguments: arguments(requested),
+                below: below()?,
+            }),
+            TypedField::EntryKey => Field::EntryKey,
+        })
+    }
+
+    /// A mutation of a typed document: the function of the untyped one, with other names of its arguments.
+    fn typed_mutation(
+        &self,
+        requested: &RequestedField,
+        typed: &TypedField,
+        (below, size): (Selection, PlanSize),
+    ) -> Option<PlannedMutation> {
+        let (function, collection, document) = match typed {
+            TypedField::Write(TypedFunction::Create, write) => (
+                MutationFunction::InsertDocument,
+                &write.collection,
+                Some(("document", write)),
+            ),
+            TypedField::Write(TypedFunction::Update, write) => (
+                MutationFunction::MergeDocument,
+                &write.collection,
+                Some(("patch", write)),
+            ),
+            TypedField::Delete(collection) => (MutationFunction::DeleteDocument, collection, None),
+            _ => return None,
+        };
+        let mut arguments = requested.arguments.clone();
+        for (name, _) in &mut arguments {
+            let given = name.node.as_str();
+            let renamed = match document {
+                Some((renamed, write)) if write.argument == given => renamed,
+                _ if given == "key" => "id",
+                _ => continue,
+            };
+            name.node = Name::new(renamed);
+        }
+        let pos = requested.name.pos;
+        let name = Positioned::new(Name::new("collection"), pos);
+        let value = Positioned::new(Input::String(collection.to_string()), pos);
+        arguments.push((name, value));
+        Some(PlannedMutation {
+            name: requested.name.node.clone(),
+            function,
+            arguments,
+            typed: document.map(|(name, write)| TypedArgument {
+                name,
+                input: write.input.clone(),
+                writes: self.types.typed_schema().writes.clone(),
+            }),
+            below,
+            size,
+        })
     }
 
     /// The selection below a field. Empty if it is a scalar.
@@ -325,7 +425,7 @@ impl<'d> Planner<'d> {
             "_service" => Field::Service(below()?),
             ENTITIES => Field::Entities {
                 representations: argument("representations")?.clone(),
-                below: self.selection("Document", sources)?,
+                below: self.entities(sources)?,
             },
             _ => return None,
         })
@@ -395,6 +495,18 @@ impl<'d> Planner<'d> {
         let mut introspected = self.introspected.borrow_mut();
         introspected.push(merged(requested, occurrences));
         Field::Introspection(introspected.len() - 1)
+    }
+
+    fn entities(&self, below: &[Source<'d>]) -> Option<EntitySelection> {
+        let typed = self.types.typed_schema().entities.iter();
+        let typed = typed.map(|(ty, collection)| {
+            let selection = self.selection(ty, below)?;
+            Some((ty.clone(), (collection.clone(), selection)))
+        });
+        Some(EntitySelection {
+            of_document: self.selection("Document", below)?,
+            typed: typed.collect::<Option<_>>()?,
+        })
     }
 
     fn nodes(&self, below: &[Source<'d>]) -> Option<NodeSelection> {

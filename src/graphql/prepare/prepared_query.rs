@@ -70,6 +70,16 @@ impl PreparedQuery {
         })
     }
 
+    /// The same query, valid against another schema that the caller knows. A subscription has no use for its
+    /// own after it has begun, and so does not keep it.
+    pub(crate) fn with_schema(&self, schema: &Arc<ServedSchema>) -> Arc<Self> {
+        Arc::new(Self {
+            schema: schema.clone(),
+            document: self.document.clone(),
+            plans: self.plans.clone(),
+        })
+    }
+
     /// The plan of the operation with this name in the document.
     ///
     /// # Errors
@@ -85,10 +95,15 @@ impl PreparedQuery {
 /// Prepares queries for the current schema, and caches them by their text.
 pub(crate) struct PreparedQueries {
     schema: ArcSwap<ServedSchema>,
+    /// The schema without the types of collections.
+    fixed: Arc<ServedSchema>,
     bounds: Bounds,
     introspection: bool,
     kept: Mutex<PreparedCache>,
     pinned: ArcSwap<PinnedQueries>,
+    /// Schemas that were replaced and are still used by requests. A large one is not dropped by the last
+    /// of them, which would block its thread.
+    replaced: Mutex<Vec<Arc<ServedSchema>>>,
 }
 
 type PreparedCache = LruCache<Box<str>, Arc<PreparedQuery>>;
@@ -99,12 +114,15 @@ type PinnedQueries = HashMap<Arc<str>, ArcSwapOption<PreparedQuery>>;
 
 impl PreparedQueries {
     pub(crate) fn new(scope: SchemaScope, introspection: bool, bounds: &Bounds) -> Self {
+        let fixed = Arc::new(ServedSchema::of(scope, bounds));
         Self {
-            schema: ArcSwap::from_pointee(ServedSchema::of(scope, bounds)),
+            schema: ArcSwap::new(fixed.clone()),
+            fixed,
             bounds: *bounds,
             introspection,
             kept: Mutex::new(empty_cache()),
             pinned: ArcSwap::default(),
+            replaced: Mutex::default(),
         }
     }
 
@@ -114,8 +132,8 @@ impl PreparedQueries {
             Some(pinned) => pinned.load_full(),
             None => self.kept().get(text),
         };
-        // A query that was prepared while the schema was replaced is cached after the cache is emptied.
-        kept.filter(|kept| Arc::ptr_eq(&kept.schema, &self.schema.load()))
+        // The schema may have been replaced since the query was looked up.
+        kept.filter(|kept| self.is_current(kept))
     }
 
     /// Parses, validates and caches this text.
@@ -123,13 +141,33 @@ impl PreparedQueries {
         let document = self.prepare(text).await?;
         if let Some(pinned) = self.pinned.load().get(text) {
             pinned.store(Some(document.clone()));
+            self.unpin_if_replaced(pinned);
         } else if text.len() <= OPERATION_CACHED_BYTES_MAX {
-            // The cache counts the bytes of the text. A prepared query takes some dozen times as
-            // many.
-            let kept = document.clone();
-            self.kept().keep(text.into(), kept, text.len());
+            let mut cache = self.kept();
+            // A replacement of the schema empties the cache afterwards.
+            if self.is_current(&document) {
+                // The cache counts the bytes of the text. A prepared query takes some dozen times as
+                // many.
+                cache.keep(text.into(), document.clone(), text.len());
+            }
         }
         Ok(document)
+    }
+
+    /// Whether a query was prepared for the current schema.
+    fn is_current(&self, query: &PreparedQuery) -> bool {
+        Arc::ptr_eq(&query.schema, &self.schema.load())
+    }
+
+    /// Drops a pinned query that was prepared while the schema was replaced.
+    fn unpin_if_replaced(&self, pinned: &ArcSwapOption<PreparedQuery>) {
+        if pinned
+            .load()
+            .as_ref()
+            .is_some_and(|it| !self.is_current(it))
+        {
+            pinned.store(None);
+        }
     }
 
     /// Prepares these texts and pins them, in place of all that were pinned before. Returns the texts that
@@ -153,7 +191,11 @@ impl PreparedQueries {
             pinned.insert(text.clone(), ArcSwapOption::new(document));
             yield_now().await;
         }
-        self.pinned.store(Arc::new(pinned));
+        let pinned = Arc::new(pinned);
+        self.pinned.store(pinned.clone());
+        for pinned in pinned.values() {
+            self.unpin_if_replaced(pinned);
+        }
         refused
     }
 
@@ -201,13 +243,39 @@ impl PreparedQueries {
         self.schema.load_full()
     }
 
+    /// The schema without the types of collections.
+    pub(crate) fn fixed_schema(&self) -> &Arc<ServedSchema> {
+        &self.fixed
+    }
+
     /// Replaces the schema. Queries that have been prepared keep the previous one.
     pub(crate) fn replace_schema(&self, schema: ServedSchema) {
-        self.schema.store(Arc::new(schema));
-        *self.kept() = empty_cache();
+        let before = self.schema.swap(Arc::new(schema));
+        let kept = std::mem::replace(&mut *self.kept(), empty_cache());
         for pinned in self.pinned.load().values() {
             pinned.store(None);
         }
+        if !Arc::ptr_eq(&before, &self.fixed) {
+            self.replaced().push(before);
+        }
+        // Behind the lock of the cache.
+        drop(kept);
+    }
+
+    /// Drops the schemas that were replaced and that no request uses any more. It can take milliseconds.
+    pub(crate) fn drop_replaced(&self) {
+        let is_used = |schema: &mut Arc<ServedSchema>| Arc::strong_count(schema) > 1;
+        let unused: Vec<_> = self.replaced().extract_if(.., |it| !is_used(it)).collect();
+        drop(unused);
+    }
+
+    /// The number of schemas for [`PreparedQueries::drop_replaced`].
+    pub(crate) fn replaced_count(&self) -> usize {
+        self.replaced().len()
+    }
+
+    fn replaced(&self) -> std::sync::MutexGuard<'_, Vec<Arc<ServedSchema>>> {
+        self.replaced.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     fn kept(&self) -> std::sync::MutexGuard<'_, PreparedCache> {

@@ -10,6 +10,7 @@ use async_graphql_value::{ConstValue, Value};
 
 use super::text_limits::bound;
 use crate::error::{Limit, Result};
+use crate::graphql::schema::entities::ENTITIES;
 use crate::graphql::schema::types::{TypeLists, Types};
 use crate::limits::Bounds;
 
@@ -34,7 +35,10 @@ pub(crate) fn check_expanded(
     for (_, operation) in document.operations.iter() {
         let operation = &operation.node;
         let size = measuring
-            .selections(&operation.selection_set.node, 0)?
+            .selections(
+                &operation.selection_set.node,
+                (Types::root(operation.ty), 0),
+            )?
             .with_values(defaults(&operation.variable_definitions))
             .with_values(in_directives(&operation.directives));
         size.check_one(types, bounds)?;
@@ -100,9 +104,13 @@ impl ResponseFields {
         self.plain.saturating_add(lists).saturating_add(1)
     }
 
-    /// The fields of a field with this name and these fields below it.
-    fn of_field(self, name: &str, types: &Types) -> Self {
+    /// The fields of a field of a type, with this name and these fields below it. Fields of other types than
+    /// those of introspection can have the names of its lists.
+    fn of_field(self, of: &str, name: &str, types: &Types) -> Self {
         let one = self.of_one(types);
+        if !of.starts_with("__") && name != ENTITIES {
+            return Self::plain(one);
+        }
         let mut each = TypeLists::default();
         match name {
             "fields" => {
@@ -112,6 +120,8 @@ impl ResponseFields {
             "args" => each.arguments = one,
             "inputFields" => each.input_fields = one,
             "enumValues" => each.enum_values = one,
+            "interfaces" => each.interfaces = one,
+            "possibleTypes" => each.possible_types = one,
             "types" => {
                 let plain = self.plain.saturating_add(1);
                 let plain = plain.saturating_mul(types.held_by(name));
@@ -208,13 +218,17 @@ struct Measuring<'d> {
 }
 
 impl<'d> Measuring<'d> {
-    /// The cost of selections at a depth of `above` levels. The recursion is bounded by
+    /// The cost of selections of a type at a depth of `above` levels. The recursion is bounded by
     /// `check_levels`.
-    fn selections(&mut self, selections: &'d SelectionSet, above: usize) -> Result<SelectionCost> {
+    fn selections(
+        &mut self,
+        selections: &'d SelectionSet,
+        (of, above): (&'d str, usize),
+    ) -> Result<SelectionCost> {
         self.check_levels(above)?;
         let mut sum = SelectionCost::default();
         for selection in &selections.items {
-            sum = sum.beside(self.selection(selection, above + 1)?);
+            sum = sum.beside(self.selection(selection, (of, above + 1))?);
         }
         sum.selections += 1;
         self.check_levels(above + sum.selections)?;
@@ -224,12 +238,14 @@ impl<'d> Measuring<'d> {
     fn selection(
         &mut self,
         selection: &'d Positioned<Selection>,
-        above: usize,
+        (of, above): (&'d str, usize),
     ) -> Result<SelectionCost> {
         let size = match &selection.node {
-            Selection::Field(field) => self.field(&field.node, above)?,
+            Selection::Field(field) => self.field(&field.node, (of, above))?,
             Selection::InlineFragment(inline) => {
-                self.selections(&inline.node.selection_set.node, above)?
+                let condition = inline.node.type_condition.as_ref();
+                let of = condition.map_or(of, |condition| condition.node.on.node.as_str());
+                self.selections(&inline.node.selection_set.node, (of, above))?
             }
             Selection::FragmentSpread(spread) => {
                 self.fragment(&spread.node.fragment_name.node, above)?
@@ -242,10 +258,10 @@ impl<'d> Measuring<'d> {
         })
     }
 
-    fn field(&mut self, field: &'d Field, above: usize) -> Result<SelectionCost> {
+    fn field(&mut self, field: &'d Field, (of, above): (&'d str, usize)) -> Result<SelectionCost> {
         let below = match &field.selection_set.node {
             none if none.items.is_empty() => SelectionCost::default(),
-            below => self.selections(below, above)?,
+            below => self.selections(below, (self.type_of(of, &field.name.node), above))?,
         };
         let paths = field
             .arguments
@@ -254,7 +270,7 @@ impl<'d> Measuring<'d> {
         let paths = paths.sum::<usize>();
         let values = field.arguments.iter().map(|(_, value)| values(&value.node));
         let name = field.name.node.as_str();
-        let answered = below.answered.of_field(name, self.types);
+        let answered = below.answered.of_field(of, name, self.types);
         Ok(SelectionCost {
             aliases: below
                 .aliases
@@ -268,6 +284,18 @@ impl<'d> Measuring<'d> {
         .with_values(values.sum()))
     }
 
+    /// The type of a field, without lists. Empty if there is no such field.
+    fn type_of(&self, of: &str, field: &Name) -> &'d str {
+        match field.as_str() {
+            "__schema" => "__Schema",
+            "__type" => "__Type",
+            _ => {
+                let types: &'d Types = self.types;
+                types.field(of, field).map_or("", |(_, ty)| ty)
+            }
+        }
+    }
+
     fn fragment(&mut self, name: &'d Name, above: usize) -> Result<SelectionCost> {
         if let Some(size) = self.fragments.get(name).copied() {
             self.check_levels(above + size.selections)?;
@@ -279,7 +307,10 @@ impl<'d> Measuring<'d> {
         self.fragments.insert(name, SelectionCost::default());
         let fragment = &fragment.node;
         let size = self
-            .selections(&fragment.selection_set.node, above)?
+            .selections(
+                &fragment.selection_set.node,
+                (fragment.type_condition.node.on.node.as_str(), above),
+            )?
             .with_values(in_directives(&fragment.directives));
         self.fragments.insert(name, size);
         Ok(size)

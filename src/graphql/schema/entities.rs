@@ -16,7 +16,7 @@ pub(crate) const ENTITIES: &str = "_entities";
 /// The scalar type of representations.
 pub(crate) const REPRESENTATION: &str = "_Any";
 
-/// The only type that is an entity.
+/// The type of entities of any collection. Collections with types have others, too.
 const DOCUMENT: &str = "Document";
 
 /// The members of a representation that identify an entity of this graph.
@@ -64,6 +64,27 @@ impl EntityKeys {
         let given = members.into_iter();
         let given = given.filter_map(|(member, value)| Some((name(member), value?)));
         Value::Object(given.collect::<IndexMap<_, _>>())
+    }
+
+    /// The name of the type.
+    pub(crate) fn typename(&self) -> Option<&str> {
+        match &self.typename {
+            Some(Value::String(name)) => Some(name),
+            _ => None,
+        }
+    }
+
+    /// The document that the keys of a type of this collection identify.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the key is missing or malformed. As [`DocumentKey::new`].
+    pub(crate) fn in_collection(self, collection: &str) -> Result<DocumentKey> {
+        let Some(key) = text(self.key.as_ref()) else {
+            return Err(Error::bad_input(
+                "a representation has no key: `key`, as text",
+            ));
+        };
+        DocumentKey::new(collection, DocumentId::parse(&key)?)
     }
 
     /// The document that the keys identify.

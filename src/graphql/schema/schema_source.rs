@@ -3,15 +3,16 @@
 use std::collections::HashSet;
 use std::sync::LazyLock;
 
-use async_graphql::Name;
 use async_graphql::indexmap::IndexMap;
 use async_graphql::parser::parse_schema;
 use async_graphql::parser::types::{
-    FieldDefinition, InputValueDefinition, InterfaceType, ObjectType, TypeDefinition, TypeKind,
-    TypeSystemDefinition,
+    ConstDirective, FieldDefinition, InputValueDefinition, InterfaceType, ObjectType,
+    TypeDefinition, TypeKind, TypeSystemDefinition,
 };
+use async_graphql::{Name, Pos, Positioned, Value as ConstValue};
 
 use super::scope::SchemaScope;
+use super::typed::typed_schema::TypedSchema;
 use super::types::base_name;
 use crate::error::{Error, Result};
 
@@ -44,6 +45,8 @@ static FIXED: LazyLock<SchemaSource> = LazyLock::new(|| {
 #[derive(Clone, Debug, Default)]
 pub struct SchemaSource {
     types: IndexMap<Name, TypeDefinition>,
+    /// What the types of collections mean.
+    typed: TypedSchema,
 }
 
 impl SchemaSource {
@@ -75,12 +78,38 @@ impl SchemaSource {
         Ok(self)
     }
 
+    /// Adds the types of collections, and what they mean.
+    ///
+    /// # Errors
+    /// As [`SchemaSource::extended`].
+    pub(crate) fn with_types(
+        mut self,
+        definitions: Vec<TypeDefinition>,
+        typed: TypedSchema,
+    ) -> Result<Self> {
+        for definition in definitions {
+            self.add(definition)?;
+        }
+        self.typed = typed;
+        Ok(self)
+    }
+
+    /// What the types of collections mean.
+    pub(crate) fn typed(&self) -> &TypedSchema {
+        &self.typed
+    }
+
     /// The types of the subgraph that has these types.
     ///
     /// # Errors
     /// `BAD_USER_INPUT`: one of the types that the subgraph extends does not exist.
     pub(crate) fn subgraph(&self) -> Result<Self> {
         let mut source = self.clone().extended(SUBGRAPH_GRAPHQL)?;
+        for entity in self.typed.entities.keys() {
+            if let Some(definition) = source.types.get_mut(entity.as_str()) {
+                definition.directives.push(key_directive());
+            }
+        }
         source.remove_fields("Query", &NOT_IN_SUBGRAPH);
         Ok(source.reachable())
     }
@@ -156,8 +185,25 @@ fn refused(name: &str, why: &str) -> Error {
     Error::bad_input(format!("the type {name} {why}"))
 }
 
-/// Adds the fields and the directives of an extension to an object type.
-fn extend(existing: &mut TypeDefinition, extension: TypeDefinition) -> Result<()> {
+/// `@key(fields: "key")`
+fn key_directive() -> Positioned<ConstDirective> {
+    let placed = |name| Positioned::new(Name::new(name), Pos::default());
+    let fields = ConstValue::String("key".to_owned());
+    let directive = ConstDirective {
+        name: placed("key"),
+        arguments: vec![(placed("fields"), Positioned::new(fields, Pos::default()))],
+    };
+    Positioned::new(directive, Pos::default())
+}
+
+/// Adds the fields and the directives of an extension to an object type, or the types to a union.
+fn extend(existing: &mut TypeDefinition, mut extension: TypeDefinition) -> Result<()> {
+    if let (TypeKind::Union(union), TypeKind::Union(more)) =
+        (&mut existing.kind, &mut extension.kind)
+    {
+        union.members.append(&mut more.members);
+        return Ok(());
+    }
     let name = &extension.name.node;
     let (TypeKind::Object(object), TypeKind::Object(more)) = (&mut existing.kind, extension.kind)
     else {

@@ -38,7 +38,7 @@ impl ServedSchema {
         let mut sdl = Vec::new();
         write_string(&mut sdl, &printed_subgraph(source)?);
         Ok(Self {
-            types: Types::of(library.registry()),
+            types: Types::of(library.registry(), source.typed()),
             text: printed(&library).into(),
             sdl,
             library,
@@ -93,9 +93,10 @@ impl ServedSchema {
 #[cfg(test)]
 pub(crate) fn types_of(definitions: &str) -> Types {
     let source = SchemaSource::default().extended(definitions);
-    let builder = builder(&source.expect(definitions), Subscriptions::Root);
+    let source = source.expect(definitions);
+    let builder = builder(&source, Subscriptions::Root);
     let schema = builder.and_then(finish).expect(definitions);
-    Types::of(schema.registry())
+    Types::of(schema.registry(), source.typed())
 }
 
 /// Validates the documents of [`ServedSchema::validate`], and then stops: the library validates a

@@ -7,20 +7,27 @@ use async_graphql::dynamic::Schema;
 
 use super::register::{Subscriptions, builder, finish};
 use super::schema_source::{SCHEMA_GRAPHQL, SchemaSource};
-use super::scope::SchemaScope;
 use crate::error::Result;
 
-/// The text of the schema that a server of this scope has. That of the full scope is schema.graphql.
-pub fn schema_text(scope: SchemaScope) -> String {
-    let source = SchemaSource::of(scope);
-    let schema = builder(&source, Subscriptions::Root).and_then(finish);
-    printed(&schema.expect("schema.graphql is a schema, which a test checks"))
-}
+impl SchemaSource {
+    /// The text of the schema with these types. That of the full scope without types of collections is
+    /// schema.graphql.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the types do not form a schema.
+    pub fn text(&self) -> Result<String> {
+        builder(self, Subscriptions::Root)
+            .and_then(finish)
+            .map(|schema| printed(&schema))
+    }
 
-/// The text of the subgraph schema, which `_service { sdl }` returns to a gateway.
-pub fn subgraph_text(scope: SchemaScope) -> String {
-    let text = printed_subgraph(&SchemaSource::of(scope));
-    text.expect("schema.graphql is a schema, which a test checks")
+    /// The text of the subgraph with these types, which `_service { sdl }` returns to a gateway.
+    ///
+    /// # Errors
+    /// As [`SchemaSource::text`].
+    pub fn subgraph_text(&self) -> Result<String> {
+        printed_subgraph(self)
+    }
 }
 
 /// The text of a schema.

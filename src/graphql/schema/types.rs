@@ -9,6 +9,8 @@ use async_graphql::parser::types::{BaseType, OperationType, Type};
 use async_graphql::registry::{MetaField, MetaInputValue, MetaType, Registry};
 
 use super::entities::ENTITIES;
+use super::typed::typed_fields::TypedField;
+use super::typed::typed_schema::TypedSchema;
 
 /// The cost of one `_entities` field, in fields. Each has its own copy of the representations.
 const ENTITIES_FIELDS: usize = 1_000;
@@ -65,6 +67,8 @@ pub(crate) struct Types {
     most: TypeLists,
     /// The arguments of all directives.
     directive_arguments: usize,
+    /// What the types of collections mean.
+    typed: TypedSchema,
 }
 
 /// The numbers of elements of the introspection lists of a type, or for each of them something else.
@@ -78,6 +82,10 @@ pub(crate) struct TypeLists {
     pub(crate) input_fields: usize,
     /// `enumValues`
     pub(crate) enum_values: usize,
+    /// `interfaces`
+    pub(crate) interfaces: usize,
+    /// `possibleTypes`
+    pub(crate) possible_types: usize,
 }
 
 impl TypeLists {
@@ -88,6 +96,8 @@ impl TypeLists {
             arguments: function(self.arguments, other.arguments),
             input_fields: function(self.input_fields, other.input_fields),
             enum_values: function(self.enum_values, other.enum_values),
+            interfaces: function(self.interfaces, other.interfaces),
+            possible_types: function(self.possible_types, other.possible_types),
         }
     }
 
@@ -100,13 +110,15 @@ impl TypeLists {
         let products = self.zip(other, usize::saturating_mul);
         let sum = products.fields.saturating_add(products.arguments);
         let sum = sum.saturating_add(products.input_fields);
-        sum.saturating_add(products.enum_values)
+        let sum = sum.saturating_add(products.enum_values);
+        let sum = sum.saturating_add(products.interfaces);
+        sum.saturating_add(products.possible_types)
     }
 }
 
 impl Types {
-    /// The types of the schema with this registry.
-    pub(crate) fn of(registry: &Registry) -> Self {
+    /// The types of the schema with this registry. `typed` is what the types of collections mean.
+    pub(crate) fn of(registry: &Registry, typed: &TypedSchema) -> Self {
         let mut types = Self {
             fields: HashMap::new(),
             directives: HashMap::new(),
@@ -119,9 +131,11 @@ impl Types {
             all: TypeLists::default(),
             most: TypeLists::default(),
             directive_arguments: 0,
+            typed: typed.clone(),
         };
         for ty in registry.types.values() {
-            types.add_type(ty);
+            let interfaces = registry.implements.get(ty.name());
+            types.add_type(ty, interfaces.map_or(0, IndexSet::len));
         }
         for directive in registry.directives.values() {
             let arguments = arguments(&directive.args);
@@ -130,8 +144,6 @@ impl Types {
                 .directives
                 .insert(Name::new(&directive.name), arguments);
         }
-        let implemented = registry.implements.values().map(IndexSet::len);
-        types.hold("interfaces", implemented.max().unwrap_or_default());
         types.hold("types", registry.types.len());
         types.hold("directives", registry.directives.len());
         types
@@ -166,6 +178,21 @@ impl Types {
     pub(crate) fn field_type(&self, of: &str, name: &Name) -> Option<&Type> {
         let field = self.fields.get(of)?.get(name)?;
         Some(&field.ty)
+    }
+
+    /// The collections whose types the schema has.
+    pub(crate) fn collections(&self) -> impl Iterator<Item = &str> {
+        self.typed.fields.collections()
+    }
+
+    /// What a field of a type of a collection reads; none for other fields.
+    pub(crate) fn typed(&self, of: &str, field: &str) -> Option<&TypedField> {
+        self.typed.fields.get(of, field)
+    }
+
+    /// What the types of collections mean.
+    pub(crate) fn typed_schema(&self) -> &TypedSchema {
+        &self.typed
     }
 
     /// The values of an enum; none if there is no enum with this name.
@@ -221,15 +248,18 @@ impl Types {
         self.directive_arguments
     }
 
-    fn add_type(&mut self, ty: &MetaType) {
+    fn add_type(&mut self, ty: &MetaType, interfaces: usize) {
         let name = ty.name().to_owned();
-        let mut lists = TypeLists::default();
+        let mut lists = TypeLists {
+            interfaces,
+            ..TypeLists::default()
+        };
         match ty {
             MetaType::Object { .. } => _ = self.objects.insert(name.clone()),
             MetaType::Interface { possible_types, .. } | MetaType::Union { possible_types, .. } => {
                 let objects = possible_types.iter().cloned().collect();
                 self.abstracts.insert(name.clone(), objects);
-                self.hold("possibleTypes", possible_types.len());
+                lists.possible_types = possible_types.len();
             }
             MetaType::Enum { enum_values, .. } => {
                 lists.enum_values = enum_values.len();

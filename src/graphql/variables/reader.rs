@@ -11,6 +11,7 @@ use crate::document::leaf::abridged;
 use crate::error::{Error, Limit, Result};
 use crate::graphql::scalars::scalar_types::name;
 use crate::graphql::schema::entities;
+use crate::graphql::schema::typed::typed_fields::BIG_INTEGER;
 use crate::graphql::schema::types::{ArgumentTypes, InputPosition, Types};
 use crate::limits::{Bounds, FILTER_LEVELS_MAX};
 
@@ -189,7 +190,16 @@ impl<'i> ValueReader<'i> {
         if scalar == entities::REPRESENTATION {
             return Ok(entities::keys_only(value));
         }
+        if let Some(values) = self.types.enum_values(scalar) {
+            let is_one = |text: &str| values.contains(&name(text));
+            return match value {
+                Value::String(text) if is_one(&text) => Ok(Value::String(text)),
+                _ => Err(given.not_of_type(begin, scalar)),
+            };
+        }
         let fits = match (scalar, &value) {
+            (BIG_INTEGER, Value::Number(number)) => is_integer(number),
+            (BIG_INTEGER, _) => false,
             ("Int", Value::Number(number)) => number
                 .as_i64()
                 .is_some_and(|number| i32::try_from(number).is_ok()),
@@ -321,6 +331,11 @@ impl<'i> ValueReader<'i> {
             ),
         ))
     }
+}
+
+/// Whether a number is written as an integer.
+fn is_integer(number: &Number) -> bool {
+    !number.to_string().contains(['.', 'e', 'E'])
 }
 
 /// The scalar type whose values stay text.

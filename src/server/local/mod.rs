@@ -23,8 +23,9 @@ use std::sync::Arc;
 
 use axum::Router;
 use axum::body::{Body, Bytes};
-use axum::extract::{DefaultBodyLimit, State};
+use axum::extract::{DefaultBodyLimit, Request, State};
 use axum::http::{StatusCode, Uri};
+use axum::middleware::{Next, from_fn_with_state};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{get, post};
 use futures::Stream;
@@ -35,6 +36,7 @@ use crate::database::{Check, Database, DocumentKey, Scan, Value};
 use crate::document::id::DocumentId;
 use crate::document::path;
 use crate::error::{Error, ErrorKind, Result};
+use crate::graphql::GraphQl;
 use crate::limits::EXPORT_CHUNK_BYTES;
 use crate::operations::{self, Policy};
 use crate::store::Backup;
@@ -52,8 +54,14 @@ pub async fn serve_local(
     LocalSocket::bind(directory)?.serve(database, stop).await
 }
 
-/// The routes of the local socket.
-pub fn router(database: Database) -> Router {
+/// The routes of the local socket. If they change types, the schema of `graphql` follows before the command
+/// ends.
+pub fn router(database: Database, graphql: Option<GraphQl>) -> Router {
+    let changing_types = Router::new()
+        .route(removal::DROP, post(drop_collection))
+        .route(typing::SET_TYPE, post(set_type))
+        .route(typing::DROP_TYPE, post(drop_type))
+        .layer(from_fn_with_state(graphql, refresh_types));
     Router::new()
         .route(wire::PUT_BATCH, post(put_batch))
         .route(wire::ADOPT, post(adopt))
@@ -63,17 +71,29 @@ pub fn router(database: Database) -> Router {
         .route(checked::CHECK, get(check))
         .route(backup_records::BACKUP, get(back_up))
         .route(wire::COLLECTIONS, get(collections))
-        .route(removal::DROP, post(drop_collection))
         .route(sweeping::SWEEP, post(sweep))
         .route(removal::NAMES, get(names))
         .route(typing::TYPES, get(types))
-        .route(typing::SET_TYPE, post(set_type))
         .route(typing::CHECK_TYPE, post(check_type))
-        .route(typing::DROP_TYPE, post(drop_type))
         .route(following::CHANGES, get(changes))
         .route(following::WATCH, get(watch))
+        .merge(changing_types)
         .layer(DefaultBodyLimit::disable())
         .with_state(database)
+}
+
+async fn refresh_types(
+    State(graphql): State<Option<GraphQl>>,
+    request: Request,
+    next: Next,
+) -> Response {
+    let response = next.run(request).await;
+    if let Some(graphql) = graphql
+        && let Err(error) = graphql.refresh_types().await
+    {
+        tracing::warn!("the types of collections cannot be read: {error}");
+    }
+    response
 }
 
 struct LocalError(Error);

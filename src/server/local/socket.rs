@@ -14,6 +14,7 @@ use tokio::sync::Notify;
 
 use crate::database::Database;
 use crate::error::{Error, Result};
+use crate::graphql::GraphQl;
 use crate::limits::{SOCKET_PATH_BYTES_MAX, STOP_TIME_MAX};
 
 /// The name of the socket file in the directory of the store.
@@ -26,6 +27,7 @@ const PRIVATE_NAME: &str = "phyllo.new";
 pub struct LocalSocket {
     listener: Option<UnixListener>,
     path: PathBuf,
+    graphql: Option<GraphQl>,
 }
 
 impl LocalSocket {
@@ -46,7 +48,15 @@ impl LocalSocket {
         Ok(Self {
             listener: Some(listener),
             path,
+            graphql: None,
         })
+    }
+
+    /// Lets the schema of this interface follow the types that commands change.
+    #[must_use]
+    pub fn with_schema_of(mut self, graphql: GraphQl) -> Self {
+        self.graphql = Some(graphql);
+        self
     }
 
     /// Serves the socket until `stop` completes, then finishes the accepted requests, for at most
@@ -64,7 +74,7 @@ impl LocalSocket {
         };
         let stopping = Arc::new(Notify::new());
         let stopped = stopping.clone();
-        let serving = axum::serve(listener, super::router(database));
+        let serving = axum::serve(listener, super::router(database, self.graphql.take()));
         let serving = serving.with_graceful_shutdown(async move {
             stop.await;
             stopped.notify_one();

@@ -38,13 +38,14 @@ fn read_name<T: Copy>(names: &[(T, &str)], field: &[u8]) -> Result<T> {
     found.map(|(value, _)| *value).ok_or_else(wire::cut_short)
 }
 
-/// Encodes types: of each the fields collection, schema, state, documents checked (empty if there is
+/// Encodes types: of each the fields collection, schema (empty if it was not read), state, documents checked (empty if there is
 /// no check), the number of misfits, and the misfits.
 pub fn write_types(types: &[StoredType]) -> Vec<u8> {
     let mut out = Vec::new();
     for stored in types {
         write_field(&mut out, stored.collection.as_bytes());
-        write_field(&mut out, stored.schema.as_bytes());
+        let schema = stored.schema.as_deref().unwrap_or_default();
+        write_field(&mut out, schema.as_bytes());
         write_name(&mut out, &STATES, &stored.state);
         write_optional(&mut out, stored.checked);
         write_misfits(&mut out, &stored.misfits);
@@ -62,7 +63,7 @@ pub fn read_types(bytes: &[u8]) -> Result<Vec<StoredType>> {
     while !fields.is_empty() {
         types.push(StoredType {
             collection: read_text(&mut fields)?,
-            schema: read_text(&mut fields)?,
+            schema: Some(read_text(&mut fields)?).filter(|schema| !schema.is_empty()),
             state: read_name(&STATES, fields.next()?)?,
             checked: read_optional(&mut fields)?,
             misfits: read_misfits(&mut fields)?,
@@ -176,7 +177,7 @@ mod tests {
     fn types_round_trip() {
         let types = STATES.map(|(state, name)| StoredType {
             collection: name.to_owned(),
-            schema: "{}".to_owned(),
+            schema: (state == TypeState::Failed).then(|| "{}".to_owned()),
             state,
             checked: (state == TypeState::Checking).then_some(u64::MAX),
             misfits: misfits(),

@@ -16,7 +16,7 @@ pub(super) struct Annotations {
 }
 
 /// Whether a text is a name of GraphQL that is not reserved for introspection.
-pub(in crate::types) fn is_graphql_name(text: &str) -> bool {
+pub fn is_graphql_name(text: &str) -> bool {
     let is_letter = |byte: u8| byte.is_ascii_alphabetic() || byte == b'_';
     text.bytes().next().is_some_and(is_letter)
         && text

@@ -24,7 +24,7 @@ use crate::error::{Error, Limit, Result};
 use crate::limits::{JSON_BYTES_PER_STEP, TYPE_BYTES_MAX, TYPE_SHAPES_MAX};
 use crate::types::shape::{Constraints, Shape, ShapeId};
 use annotations::Annotations;
-pub(super) use annotations::is_graphql_name;
+pub use annotations::is_graphql_name;
 use keywords::InsteadOf;
 use pointer::{Pointer, decode_token};
 use problems::Problems;

@@ -17,6 +17,7 @@ mod mutations;
 mod queries;
 mod subscriptions;
 mod transports;
+mod typed;
 
 use std::time::Duration;
 
@@ -111,7 +112,14 @@ impl Known {
 
 /// All templates, for a server that has the documents of [`world`].
 pub(super) fn of(client: &mut Client) -> Vec<Template> {
-    all(&Known::read(client))
+    of_world(&Known::read(client))
+}
+
+/// All templates, with those of the collection that has a type.
+fn of_world(known: &Known) -> Vec<Template> {
+    let mut templates = all(known);
+    templates.extend(typed::templates());
+    templates
 }
 
 fn all(known: &Known) -> Vec<Template> {
@@ -147,7 +155,7 @@ fn no_template_keeps_a_thread_from_others() {
     let mut before = Polls::read(&mut client);
     for transport in Transport::ALL {
         let known = Known::read(&mut client);
-        for template in all(&known) {
+        for template in of_world(&known) {
             if !transport.takes(&template) {
                 continue;
             }

@@ -16,6 +16,15 @@ export type DocumentChangeKind =
   /** The document was changed. */
   | 'UPDATED';
 
+/** Whether the stored documents of a collection fit its type. Writes are validated in every state. */
+export type DocumentCollectionTypeState =
+  /** Documents that were stored before the type are being checked while writes continue. */
+  | 'CHECKING'
+  /** All documents fit. */
+  | 'ENFORCED'
+  /** Some stored documents do not fit; `violations` has the places. Correct them and set the type again. */
+  | 'FAILED';
+
 /** A document matches if a single value that `at` selects passes every test; without `at`, the whole document is tested. `lt`, `lte`, `gt`, `gte`, `startsWith` and `contains` match only values of the same type. Equality is deep and compares numbers by value; `ne` matches every value that is not equal. A test with null compares with null. `exists: false` matches if `at` selects nothing, and excludes other tests. `all`, `any` and `not` combine filters on the document. An empty filter matches every document. */
 export type DocumentFilter = {
   /** Every one of these filters matches. */
@@ -265,6 +274,14 @@ export type DropIndexMutationVariables = Exact<{
 
 
 export type DropIndexMutation = { dropIndex: boolean };
+
+export type SetTypeMutationVariables = Exact<{
+  collection: string;
+  schema: unknown;
+}>;
+
+
+export type SetTypeMutation = { setCollectionType: { state: DocumentCollectionTypeState } };
 
 export type ChangesSubscriptionVariables = Exact<{
   collection: string;
@@ -580,6 +597,13 @@ export const DropIndexDocument = new TypedDocumentString(`
   dropIndex(collection: $collection, name: $name)
 }
     `) as unknown as TypedDocumentString<DropIndexMutation, DropIndexMutationVariables>;
+export const SetTypeDocument = new TypedDocumentString(`
+    mutation SetType($collection: String!, $schema: JSON!) {
+  setCollectionType(collection: $collection, schema: $schema) {
+    state
+  }
+}
+    `) as unknown as TypedDocumentString<SetTypeMutation, SetTypeMutationVariables>;
 export const ChangesDocument = new TypedDocumentString(`
     subscription Changes($collection: String!, $id: ID, $after: String) {
   changes(collection: $collection, id: $id, after: $after) {

@@ -1,5 +1,5 @@
 import { useState } from 'react';
-import { InsertDocument } from '../api/generated';
+import { InsertDocument, SetTypeDocument } from '../api/generated';
 import { JsonText, RawJson } from '../api/json';
 import { request, RequestError } from '../api/request';
 import { useEditable } from '../api/session';
@@ -40,12 +40,22 @@ export function EmptyStore({ onStored, onImport }: { onStored: () => void; onImp
 
 /** Each line of a sample is a key and a document, as `phyllo export` prints them. */
 async function storeSamples(): Promise<void> {
-  for (const { collection, url } of SAMPLES) {
+  for (const { collection, url, schema } of SAMPLES) {
+    await setType(collection, schema);
     const lines = (await (await fetch(url)).text()).split('\n').filter((line) => line !== '');
     const [first, ...others] = lines.map((line) => new JsonText(line));
     // If the first one is rejected, so are the others.
     if (first) await store(collection, first);
     await Promise.all(others.map((line) => store(collection, line)));
+  }
+}
+
+/** Gives a new collection its type, if the server and its access rules allow that. */
+async function setType(collection: string, schema: object): Promise<void> {
+  try {
+    await request(SetTypeDocument, { collection, schema });
+  } catch (error) {
+    if (!(error instanceof RequestError)) throw error;
   }
 }
 

@@ -1,6 +1,7 @@
 //! `phyllo sample`
 //!
-//! The data are lines of an export, a file for each collection, in the program itself.
+//! The data are lines of an export, a file for each collection, in the program itself, with the types of the
+//! collections.
 
 use crate::cli::arguments::location::StoreLocation;
 use crate::cli::connect::access::DatabaseAccess;
@@ -14,17 +15,32 @@ use crate::error::Result;
 use crate::key::Leaves;
 use crate::operations::{NewDocument, Policy};
 
-/// The collections and their documents.
-const SAMPLES: [(&str, &str); 2] = [
-    ("countries", include_str!("countries.ndjson")),
-    ("guides", include_str!("guides.ndjson")),
+/// The collections, their documents and their types.
+const SAMPLES: [(&str, &str, &str); 2] = [
+    (
+        "countries",
+        include_str!("countries.ndjson"),
+        include_str!("countries.schema.json"),
+    ),
+    (
+        "guides",
+        include_str!("guides.ndjson"),
+        include_str!("guides.schema.json"),
+    ),
 ];
 
-/// Stores the sample data. Documents that are stored already stay as they are.
+/// Stores the sample data. Documents that are stored already stay as they are, and so do collections with
+/// other documents or a type.
 pub(crate) async fn run(store: &StoreLocation) -> Done {
     let access = DatabaseAccess::open(store, StorePurpose::Create).await?;
     let mut output = Output::stdout();
-    for (collection, lines) in SAMPLES {
+    let existing = access.collections().await?;
+    for (collection, lines, schema) in SAMPLES {
+        let is_new = !existing.iter().any(|existing| existing.name == collection);
+        let is_typed = !access.types(Some(collection)).await?.is_empty();
+        if is_new && !is_typed {
+            access.set_type(collection, schema, false).await?;
+        }
         let count = put(&access, collection, lines).await?;
         output.write(format!("{collection}\t{count}\n").as_bytes())?;
     }

@@ -62,6 +62,12 @@ impl Call<'_> {
         let mut arguments = self.planned.arguments.iter();
         let given = arguments.find(|(argument, _)| argument.node == name);
         let value = given.and_then(|(_, value)| self.variables.value(&value.node));
+        let value = match (&self.planned.typed, value) {
+            (Some(typed), Some(value)) if typed.name == name => {
+                Some(typed.writes.json(&typed.input, value)?)
+            }
+            (_, value) => value,
+        };
         T::parse(value).map_err(|error| {
             let error = error.into_server_error(Pos::default());
             CallError {

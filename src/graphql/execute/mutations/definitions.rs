@@ -12,6 +12,7 @@ use crate::graphql::arguments::filter_input::FilterInput;
 use crate::graphql::arguments::required::{in_argument, required_json};
 use crate::graphql::execute::planned::given::Outcome;
 use crate::graphql::scalars::scalar_types::{Json, JsonPath};
+use crate::graphql::schema::typed::collection_types::check_schema_of;
 use crate::types::CollectionType;
 
 pub(super) async fn create_index(call: &Call<'_>) -> Result<Outcome, CallError> {
@@ -47,6 +48,11 @@ pub(super) async fn set_type(call: &Call<'_>) -> Result<Outcome, CallError> {
     let parse = |steps: &Steps<'_>| CollectionType::parse(&collection, text, steps);
     let parsed = budget.compute(parse).await;
     let parsed = parsed.map_err(|error| in_argument("schema", error))?;
+    let others = database::types_beside(transaction, &collection).await?;
+    let checked = budget.compute_long(|| check_schema_of(&parsed, &others));
+    checked
+        .await
+        .map_err(|error| in_argument("schema", error))?;
     let defined = if dry_run {
         database::simulate_type(transaction, budget, &parsed).await?
     } else {

@@ -13,8 +13,9 @@ pub(crate) mod permit;
 pub(crate) mod seen_change;
 pub(crate) mod write_response;
 mod write_state;
+mod write_typed;
 
-pub(crate) use binding::arguments::PlanArguments;
+pub(crate) use binding::arguments::{PageArguments, PlanArguments};
 pub(crate) use binding::bind::SelectedResult;
 pub(crate) use write_response::WrittenResponse;
 

@@ -11,7 +11,7 @@ use super::write_state::{ElementFrame, ElementFrames, Failure, OpenObjects, Writ
 use crate::budget::{count_steps, turn};
 use crate::database::{DocumentKey, Loaded};
 use crate::document::json::write_string;
-use crate::document::path::Place;
+use crate::document::path::{Place, Segment};
 use crate::error::{Error, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_budget::mismatch;
@@ -128,6 +128,9 @@ impl<'a> PlanWriter<'a> {
                     let error = written.err();
                     error.map(|error| Failure::Nullable(error, position))
                 }
+                ResponseStep::TypedLeaf { typed, leaf } => {
+                    self.typed_leaf(&mut state, typed, leaf).await?
+                }
                 step => self.object(&mut state, step)?,
             };
             if let Some(failure) = failure
@@ -159,6 +162,11 @@ impl<'a> PlanWriter<'a> {
             } => {
                 let kind = frames.element(read.scope)?.kind(read.read);
                 return Ok(state.open_object(kind, *end, *position, self.bound));
+            }
+            ResponseStep::OpenTyped { typed, end } => return self.open_typed(state, typed, *end),
+            ResponseStep::OpenElement { end } => {
+                state.open_nullable(*end);
+                None
             }
             ResponseStep::Elements {
                 lookup,
@@ -312,6 +320,10 @@ impl<'a> PlanWriter<'a> {
                 out.push(b'[');
             }
             ResponseStep::Path(read) => write_place(out, &placed(frames, *read)?),
+            ResponseStep::EntryKey(read) => match placed(frames, *read)?.0.last() {
+                Some(Segment::Key(name)) => write_string(out, name),
+                _ => return Err(mismatch()),
+            },
             ResponseStep::DocumentId(document) => {
                 write_string(
                     out,
@@ -380,7 +392,7 @@ impl<'a> PlanWriter<'a> {
         Ok(())
     }
 
-    fn document<'f>(
+    pub(super) fn document<'f>(
         &self,
         frames: &'f ElementFrames<'a>,
         document: DocumentAt,

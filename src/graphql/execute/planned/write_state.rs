@@ -98,12 +98,7 @@ impl WriteState<'_> {
     ) -> Option<Failure> {
         match kind {
             Ok(Some(_)) => {
-                self.open.push(OpenObject {
-                    begin: self.at - 1,
-                    end,
-                    written: self.out.len(),
-                    frames: self.frames.0.len(),
-                });
+                self.open_nullable(end);
                 self.out.push(b'{');
                 return None;
             }
@@ -118,6 +113,18 @@ impl WriteState<'_> {
         }
         self.at = end;
         None
+    }
+}
+
+impl WriteState<'_> {
+    /// Records that what is written up to the step `end` can be null.
+    pub(super) fn open_nullable(&mut self, end: usize) {
+        self.open.push(OpenObject {
+            begin: self.at - 1,
+            end,
+            written: self.out.len(),
+            frames: self.frames.0.len(),
+        });
     }
 }
 

@@ -7,9 +7,13 @@ use async_graphql::{InputType, Value, Variables};
 
 use crate::database::{ChangeCursor, Interest, check_collection};
 use crate::document::id::DocumentId;
+use crate::document::path::Path;
 use crate::error::{Error, Limit, Result};
 use crate::graphql::arguments::place_input::DEFAULT_COLLECTION;
+use crate::graphql::execute::planned::{PageArguments, Plan, PlanArguments};
+use crate::graphql::prepare::plan::Field as PlanField;
 use crate::graphql::scalars::scalar_types::{PathScalar, path_argument};
+use crate::graphql::variables::coerced::Coerced;
 use crate::limits::{LIVE_PAGE_TIME_MIN, LIVE_SCAN_DOCUMENTS_MAX};
 
 /// What a subscription follows.
@@ -28,9 +32,13 @@ pub(crate) enum SubscriptionTarget {
 /// `BAD_USER_INPUT`, `INVALID_PATH`: an argument has no meaning.
 pub(crate) fn target(
     field: &Field,
-    variables: &Variables,
+    (plan, variables): (&Plan, &Coerced),
     resumed_after: Option<&str>,
 ) -> Result<SubscriptionTarget> {
+    if let Some(typed) = typed_target(plan, variables)? {
+        return Ok(typed);
+    }
+    let variables = &variables.values;
     let arguments = Arguments { field, variables };
     let collection = arguments.text("collection")?;
     let collection = collection.unwrap_or_else(|| DEFAULT_COLLECTION.to_owned());
@@ -62,6 +70,31 @@ pub(crate) fn target(
     };
     let after = after.as_deref().map(ChangeCursor::parse).transpose()?;
     Ok(SubscriptionTarget::Changes(interest, after))
+}
+
+/// What a subscription to documents of a collection with a type follows. None if it is another one.
+///
+/// # Errors
+/// As [`target`].
+fn typed_target(plan: &Plan, variables: &Coerced) -> Result<Option<SubscriptionTarget>> {
+    let arguments = PlanArguments(variables);
+    let field = plan.root.0.first().map(|selected| &selected.field);
+    Ok(Some(match field {
+        Some(PlanField::TypedDocument {
+            collection, key, ..
+        }) => {
+            let id = DocumentId::parse(&arguments.id(key)?)?;
+            let interest = Interest::in_path(collection.to_string(), id, &Path::default());
+            SubscriptionTarget::Live(interest, Duration::ZERO)
+        }
+        Some(PlanField::TypedDocuments(selected)) => {
+            let request = arguments.page(PageArguments::Typed(selected))?;
+            check_scan_limit(request.scan_limit)?;
+            let interest = Interest::in_collection(request.collection);
+            SubscriptionTarget::Live(interest, LIVE_PAGE_TIME_MIN)
+        }
+        _ => return Ok(None),
+    }))
 }
 
 /// Checks the number of documents that may be examined for a live page after each change.

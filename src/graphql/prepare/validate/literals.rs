@@ -11,6 +11,7 @@ use async_graphql_value::Value;
 
 use super::selection_walk::{SelectionWalk, Visitor};
 use crate::document::leaf::abridged;
+use crate::graphql::schema::typed::typed_fields::BIG_INTEGER;
 use crate::graphql::schema::types::{ArgumentTypes, Types};
 use crate::limits::ERRORS_MAX;
 
@@ -186,11 +187,15 @@ fn is_scalar(value: &Value, name: &str) -> bool {
             let integer = number.as_i64();
             integer.is_some_and(|integer| i32::try_from(integer).is_ok())
         }
+        (BIG_INTEGER, Value::Number(number)) => !number.to_string().contains(['.', 'e', 'E']),
         // The key of a document is an integer of 64 bits or a string.
         ("ID", Value::Number(number)) => number.is_i64(),
         ("Float", Value::Number(_))
         | ("String" | "ID", Value::String(_))
         | ("Boolean", Value::Boolean(_)) => true,
-        _ => !matches!(name, "Int" | "Float" | "String" | "Boolean" | "ID"),
+        _ => !matches!(
+            name,
+            "Int" | "Float" | "String" | "Boolean" | "ID" | BIG_INTEGER
+        ),
     }
 }

@@ -12,11 +12,24 @@ use async_graphql_value::Value as Input;
 
 use crate::document::path::Path;
 use crate::error::Result;
+use crate::graphql::arguments::documents_request::DocumentsRequest;
 use crate::graphql::arguments::page_arguments::FieldRequest;
 use crate::graphql::prepare::condition::{FieldCondition, Flag};
-use crate::graphql::prepare::plan::{Field, Paths, PlannedField, Selection, Where};
+use crate::graphql::prepare::plan::{
+    Field, Paths, PlannedField, Selection, TypedPageSelection, TypedSelection, Where,
+};
 use crate::graphql::scalars::scalar_types::{JsonPath, check_listed_paths, parsed, path_of};
+use crate::graphql::schema::typed::typed_fields::TypedPage;
 use crate::graphql::variables::coerced::Coerced;
+
+/// The arguments of a page of documents.
+#[derive(Clone, Copy)]
+pub(crate) enum PageArguments<'p> {
+    /// Of the field `documents`.
+    Untyped(&'p [(Name, Input)]),
+    /// Of a field that returns documents of a collection with a type.
+    Typed(&'p TypedPageSelection),
+}
 
 /// Reads arguments with these variables.
 #[derive(Clone, Copy)]
@@ -55,6 +68,8 @@ impl<'p> PlanArguments<'p> {
             | Field::Select(_, below)
             | Field::Children(_, below)
             | Field::Nodes(below)
+            | Field::TypedNodes(below)
+            | Field::TypedNode(below)
             | Field::Edges(below)
             | Field::Node(below)
             | Field::AboutPage(below)
@@ -62,7 +77,8 @@ impl<'p> PlanArguments<'p> {
             | Field::CollectionType(below)
             | Field::TypeViolations(below)
             | Field::Updates(below)
-            | Field::DocumentNow(below) => 1 + self.fields(below),
+            | Field::DocumentNow(below)
+            | Field::Typed(TypedSelection { below, .. }) => 1 + self.fields(below),
             _ => 1,
         });
         each.sum()
@@ -150,6 +166,39 @@ impl<'p> PlanArguments<'p> {
             if let Some(argument) = self.value(argument) {
                 request.set(name, argument)?;
             }
+        }
+        Ok(request)
+    }
+
+    /// The request of a page of documents.
+    ///
+    /// # Errors
+    /// As [`PlanArguments::request`].
+    pub(crate) fn page(self, of: PageArguments<'_>) -> Result<DocumentsRequest> {
+        let selected = match of {
+            PageArguments::Untyped(arguments) => return self.request(arguments),
+            PageArguments::Typed(selected) => selected,
+        };
+        let TypedPage {
+            collection,
+            filter,
+            order,
+        } = &*selected.page;
+        let mut request = DocumentsRequest {
+            collection: collection.to_string(),
+            ..DocumentsRequest::default()
+        };
+        for (name, argument) in &selected.arguments {
+            let Some(argument) = self.value(argument) else {
+                continue;
+            };
+            let inputs = &selected.inputs;
+            let argument = match name.as_str() {
+                "where" if argument != Value::Null => inputs.filter(filter, argument)?,
+                "orderBy" => inputs.order(order, argument)?,
+                _ => argument,
+            };
+            request.set(name, argument)?;
         }
         Ok(request)
     }

@@ -283,6 +283,8 @@ impl<'p> Binder<'p> {
                 return Ok(());
             }
             Field::Children(arguments, below) => return self.children(here, arguments, below),
+            Field::Typed(selected) => return self.typed(here, selected),
+            Field::EntryKey => ResponseStep::EntryKey(here.read.ok_or_else(mismatch)?),
             _ => return Err(mismatch()),
         };
         self.steps.push(step);

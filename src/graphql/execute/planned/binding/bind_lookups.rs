@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use async_graphql::Name;
 use async_graphql_value::Value as Input;
 
+use super::arguments::PageArguments;
 use super::bind::{Binder, Here, join};
 use super::bound::{
     DocumentAt, Lookup, LookupOf, PositionKind, ROOT, ResponseStep, Scope, SelectedParts,
@@ -15,6 +16,7 @@ use crate::database::{Extent, first_reads};
 use crate::document::path::Path;
 use crate::error::Result;
 use crate::graphql::arguments::aggregate_request::AggregatedValues;
+use crate::graphql::arguments::children_request::ChildrenRequest;
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::field_reads::PlaceField;
 use crate::graphql::prepare::plan::{ElementField, Field, PageField, Selection, ValuesField};
@@ -25,7 +27,7 @@ impl<'p> Binder<'p> {
     /// Binds a page of documents.
     pub(crate) fn documents(
         &mut self,
-        arguments: &'p [(Name, Input)],
+        arguments: PageArguments<'p>,
         selection: &'p Selection,
     ) -> Result<()> {
         let mut fields = self.arguments.included(selection);
@@ -46,19 +48,27 @@ impl<'p> Binder<'p> {
         arguments: &'p [(Name, Input)],
         selection: &'p Selection,
     ) -> Result<()> {
-        let of = LookupOf::Children {
-            of: above.value(),
-            arguments,
-            request: self.arguments.request(arguments)?,
-        };
-        self.scopes[above.scope].needs_pairs = true;
-        let (page, scope) = self.list(above.scope, of, selection);
+        let request = self.arguments.request(arguments)?;
+        let (page, scope) = self.children_of(above, request, selection);
         let child = self.element(above, scope);
         self.text(b"{");
         self.found(page);
         self.members(selection, |binder, field| {
             binder.field_of_page((page, scope), &child, field)
         })
+    }
+
+    /// Adds the lookup of a page of the children of the value at a place. Returns the numbers of the
+    /// lookup and of the scope of the children.
+    pub(crate) fn children_of(
+        &mut self,
+        above: &Here<'p>,
+        request: ChildrenRequest,
+        selection: &Selection,
+    ) -> (usize, usize) {
+        let of = above.value();
+        self.scopes[above.scope].needs_pairs = true;
+        self.list(above.scope, LookupOf::Children { of, request }, selection)
     }
 
     /// Binds the parts that a JSONPath query selects in the value at a place.
@@ -126,6 +136,9 @@ impl<'p> Binder<'p> {
                     binder.object(below, |binder, field| binder.member(node, field))
                 });
             }
+            Field::TypedNodes(below) => {
+                return self.elements(page, |binder| binder.typed_element(node, below));
+            }
             Field::Edges(below) => {
                 return self.elements(page, |binder| {
                     binder.object(below, |binder, field| binder.field_of_edge(node, field))
@@ -143,12 +156,13 @@ impl<'p> Binder<'p> {
                 Ok(())
             }
             Field::Node(below) => self.object(below, |binder, field| binder.member(node, field)),
+            Field::TypedNode(below) => self.typed_element(node, below),
             _ => Err(mismatch()),
         }
     }
 
     /// The part that an element of `scope` is, below a place.
-    fn element(&mut self, above: &Here<'p>, scope: usize) -> Here<'p> {
+    pub(crate) fn element(&mut self, above: &Here<'p>, scope: usize) -> Here<'p> {
         let mut part = Here {
             scope,
             path: Cow::Borrowed(Path::root()),

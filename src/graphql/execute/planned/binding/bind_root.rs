@@ -5,6 +5,7 @@ use std::borrow::Cow;
 use async_graphql::Value;
 use async_graphql_value::Value as Input;
 
+use super::arguments::PageArguments;
 use super::bind::{Binder, Here};
 use super::bound::{DocumentAt, LookupOf, PositionKind, ROOT, ResponseStep};
 use crate::database::DocumentKey;
@@ -13,7 +14,7 @@ use crate::document::path::Path;
 use crate::error::Result;
 use crate::graphql::arguments::place_input::DEFAULT_COLLECTION;
 use crate::graphql::context::request_budget::mismatch;
-use crate::graphql::prepare::plan::{Field, NodeSelection, Selection};
+use crate::graphql::prepare::plan::{EntitySelection, Field, NodeSelection, Selection};
 use crate::graphql::scalars::node_id::NodeId;
 use crate::graphql::scalars::scalar_types::parsed;
 use crate::graphql::schema::entities::EntityKeys;
@@ -48,6 +49,15 @@ impl<'p> Binder<'p> {
                 let path = self.arguments.path(path)?;
                 return self.document_at(Cow::Owned(document), path, below);
             }
+            Field::TypedDocument {
+                collection,
+                key,
+                below,
+            } => {
+                let id = DocumentId::parse(&self.arguments.id(key)?)?;
+                let document = DocumentKey::new(&**collection, id)?;
+                return self.typed_document(document, below);
+            }
             Field::Entities {
                 representations,
                 below,
@@ -58,7 +68,12 @@ impl<'p> Binder<'p> {
                 return self.node_by_id(id, below);
             }
             Field::NodesById(ids, below) => return self.nodes_by_id(ids, below),
-            Field::Documents(arguments, below) => return self.documents(arguments, below),
+            Field::Documents(arguments, below) => {
+                return self.documents(PageArguments::Untyped(arguments), below);
+            }
+            Field::TypedDocuments(selected) => {
+                return self.documents(PageArguments::Typed(selected), &selected.below);
+            }
             Field::Aggregate(arguments, below) => return self.aggregate(arguments, below),
             Field::Collections(below) => return self.collections(below),
             Field::ChangesCursor => {
@@ -94,8 +109,22 @@ impl<'p> Binder<'p> {
         self.place(&whole, path, below)
     }
 
-    fn represented(&mut self, representations: &'p Input, below: &'p Selection) -> Result<()> {
-        let fields = self.arguments.fields(below).max(1);
+    fn represented(
+        &mut self,
+        representations: &'p Input,
+        below: &'p EntitySelection,
+    ) -> Result<()> {
+        let EntitySelection {
+            of_document: below,
+            typed,
+        } = below;
+        let of_typed = typed
+            .values()
+            .map(|(_, below)| self.arguments.fields(below));
+        let fields = of_typed
+            .chain([self.arguments.fields(below), 1])
+            .max()
+            .unwrap_or(1);
         let read = match representations {
             Input::Variable(name) => self.arguments.0.entities(name),
             _ => None,
@@ -110,7 +139,12 @@ impl<'p> Binder<'p> {
         let representations = listed(self.arguments.value(representations));
         self.count_entities(representations.len(), fields)?;
         self.elements_of(representations.into_iter(), |binder, representation| {
-            let document = EntityKeys::of(representation).document()?;
+            let keys = EntityKeys::of(representation);
+            let of_type = keys.typename().and_then(|ty| typed.get(ty));
+            if let Some((collection, below)) = of_type {
+                return binder.typed_document(keys.in_collection(collection)?, below);
+            }
+            let document = keys.document()?;
             binder.document_at(Cow::Owned(document), Cow::Borrowed(Path::root()), below)
         })
     }

@@ -12,8 +12,10 @@ use crate::document::path::Path;
 use crate::error::Error;
 use crate::graphql::arguments::aggregate_request::AggregatedValues;
 use crate::graphql::arguments::children_request::ChildrenRequest;
+use crate::graphql::execute::planned::binding::arguments::PageArguments;
 use crate::graphql::execute::planned::binding::field_reads::FieldReads;
 use crate::graphql::prepare::plan::{ElementField, PageField, PlannedField, ValuesField};
+use crate::graphql::schema::typed::typed_fields::{LeafType, TypedPlace};
 
 /// A plan that is bound to the variables of one request.
 pub(crate) struct Bound<'p> {
@@ -62,14 +64,13 @@ pub(crate) struct Lookup<'p> {
 }
 
 pub(crate) enum LookupOf<'p> {
-    /// The page of documents that a field `documents` with these arguments returns.
-    Documents(&'p [(Name, Input)]),
+    /// The page of documents that a field with these arguments returns.
+    Documents(PageArguments<'p>),
     /// The parts that a JSONPath query selects in a value.
     Selected(SelectedParts<'p>),
-    /// The page of the children of a value that a field `children` with these arguments returns.
+    /// The page of the children of a value that a field `children`, or a typed list or map, returns.
     Children {
         of: ValueAt<'p>,
-        arguments: &'p [(Name, Input)],
         request: ChildrenRequest,
     },
     /// The length of a value.
@@ -115,13 +116,12 @@ impl LookupOf<'_> {
             (Self::Selected(selected), Self::Selected(other)) => selected == other,
             (Self::Length { of, .. }, Self::Length { of: other, .. }) => of == other,
             (
-                Self::Children { of, arguments, .. },
+                Self::Children { of, request },
                 Self::Children {
                     of: other,
-                    arguments: given,
-                    ..
+                    request: requested,
                 },
-            ) => of == other && arguments == given,
+            ) => of == other && request == requested,
             (
                 Self::Groups { arguments, .. },
                 Self::Groups {
@@ -208,7 +208,13 @@ impl Bound<'_> {
     pub(crate) fn can_fail(&self) -> bool {
         let is_page = |lookup: &Lookup<'_>| matches!(lookup.of, LookupOf::Documents(_));
         let fails = |step: &ResponseStep<'_>| {
-            matches!(step, ResponseStep::Kind { .. } | ResponseStep::Fail { .. })
+            matches!(
+                step,
+                ResponseStep::Kind { .. }
+                    | ResponseStep::Fail { .. }
+                    | ResponseStep::OpenTyped { .. }
+                    | ResponseStep::TypedLeaf { .. }
+            )
         };
         !self.lookups.iter().all(is_page) || self.steps.iter().any(fails)
     }
@@ -227,6 +233,9 @@ impl Bound<'_> {
             | ResponseStep::Remainder { read, position, .. }
             | ResponseStep::Version { read, position }
             | ResponseStep::Kind { read, position } => Some((*position, *read)),
+            ResponseStep::OpenTyped { typed, .. } | ResponseStep::TypedLeaf { typed, .. } => {
+                Some((typed.position, typed.read))
+            }
             _ => None,
         };
         let mut needs = self.steps.iter().filter_map(|step| match step {
@@ -291,6 +300,23 @@ pub(crate) enum ResponseStep<'p> {
         read: ReadAt,
         position: usize,
     },
+    /// Begins an object, a list or a map of a typed document. If nothing is stored there, or null, writes
+    /// null and continues with the step `end`.
+    OpenTyped {
+        typed: TypedStep<'p>,
+        end: usize,
+    },
+    /// Begins an object in a list that is null if it fails, up to the step `end`.
+    OpenElement {
+        end: usize,
+    },
+    /// A value of a typed document.
+    TypedLeaf {
+        typed: TypedStep<'p>,
+        leaf: &'p LeafType,
+    },
+    /// The name of the member that the read found.
+    EntryKey(ReadAt),
     /// The value at the place with this many segments below the element of the scope, with only the
     /// parts that were read.
     Picked {
@@ -368,6 +394,15 @@ pub(crate) enum ResponseStep<'p> {
         document: DocumentAt,
         read: ReadAt,
     },
+}
+
+/// What a step of a typed document has besides its kind.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct TypedStep<'p> {
+    pub(crate) document: DocumentAt,
+    pub(crate) read: ReadAt,
+    pub(crate) place: &'p TypedPlace,
+    pub(crate) position: usize,
 }
 
 /// A position in the response.

@@ -5,5 +5,6 @@ pub(super) mod bind;
 mod bind_given;
 mod bind_lookups;
 mod bind_root;
+mod bind_typed;
 pub(super) mod bound;
 pub(super) mod field_reads;

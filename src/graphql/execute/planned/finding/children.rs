@@ -4,12 +4,13 @@ use std::sync::Arc;
 
 use crate::database::{Answer, Child, ChildrenPage, DocumentKey, Value};
 use crate::document::path::Place;
-use crate::error::Result;
+use crate::error::{Error, Limit, Result};
 use crate::graphql::arguments::children_request::{
     ChildrenRequest, decode_cursor, digest, encode_cursor,
 };
 use crate::graphql::arguments::page_arguments::PageBounds;
 use crate::graphql::context::request_budget::mismatch;
+use crate::limits::PAGE_MAX;
 
 /// A page of children, and whether there are more after and before it.
 pub(crate) struct FoundChildren {
@@ -29,6 +30,8 @@ pub(crate) struct AskedChildren {
     pub(crate) page: ChildrenPage,
     /// Binds cursors to the place and the bounds.
     digest: u64,
+    /// Whether the page has to have all children within the bounds.
+    complete: bool,
 }
 
 impl AskedChildren {
@@ -41,7 +44,11 @@ impl AskedChildren {
         place: &Place,
         request: ChildrenRequest,
     ) -> Result<Self> {
-        let ChildrenRequest { page, within } = request;
+        let ChildrenRequest {
+            page,
+            within,
+            complete,
+        } = request;
         let PageBounds {
             size,
             backward,
@@ -56,11 +63,27 @@ impl AskedChildren {
             from: from.transpose()?,
             within,
         };
-        Ok(Self { page, digest })
+        Ok(Self {
+            page,
+            digest,
+            complete,
+        })
     }
 
     /// The page with these children, and whether there are `more`.
-    pub(crate) fn found(&self, page: Arc<[Child]>, more: bool) -> FoundChildren {
+    ///
+    /// # Errors
+    /// `TOO_COMPLEX`: there are more, and the page has to have all.
+    pub(crate) fn found(&self, page: Arc<[Child]>, more: bool) -> Result<FoundChildren> {
+        if self.complete && more {
+            return Err(Error::too_complex(
+                Limit::new("listedChildren", PAGE_MAX),
+                format!(
+                    "there are more than {PAGE_MAX} elements or entries, which is the limit of a list: request \
+                     a part of them with `first`"
+                ),
+            ));
+        }
         let children = page.iter().enumerate();
         let partial = children.filter(|(_, child)| !child.part.is_whole());
         let partial = partial.map(|(number, _)| number).collect();
@@ -70,14 +93,14 @@ impl AskedChildren {
         } else {
             (more, began)
         };
-        FoundChildren {
+        Ok(FoundChildren {
             page,
             has_next_page,
             has_previous_page,
             digest: self.digest,
             partial,
             answers: Vec::new(),
-        }
+        })
     }
 }
 

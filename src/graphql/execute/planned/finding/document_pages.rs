@@ -114,7 +114,7 @@ impl FoundPages {
             let asked = if let Some(permit) = finder.permit {
                 permit.page(number).map(PageToFind::Permitted)
             } else {
-                let request = finder.arguments.request(arguments);
+                let request = finder.arguments.page(*arguments);
                 let request = request.map_err(|error| (lookup.position, error))?;
                 Some(PageToFind::Request(Box::new(request)))
             };

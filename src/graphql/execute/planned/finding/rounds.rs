@@ -60,7 +60,7 @@ impl<'a> LookedUp<'a> {
         let list = lists.get(&key).ok_or_else(mismatch)?;
         match (list.clone()?, asked) {
             (LoadedList::Children(page, more), Some(asked)) => {
-                Ok(Found::Children(asked.found(page, more)))
+                Ok(Found::Children(asked.found(page, more)?))
             }
             (LoadedList::Members(members), None) => Ok(Found::Length(Some(members))),
             _ => Err(mismatch()),
@@ -250,7 +250,7 @@ impl<'a> Rounds<'a> {
                 let below = (&document, &base.path);
                 Found::Selected(select(selected, &element, below, finder).await?)
             }
-            LookupOf::Children { of, request, .. } => {
+            LookupOf::Children { of, request } => {
                 let Some((document, base)) = self.value(finder, &element, of, *around)? else {
                     return Ok(Found::Nothing.into());
                 };
@@ -270,7 +270,7 @@ impl<'a> Rounds<'a> {
                 let steps = STEPS_PER_READ * asked.page.size.min(whole.pair_count()) as u64;
                 let children = memory.budget().portion(steps, children);
                 let Children { page, more } = children.await?;
-                Found::Children(asked.found(page.into(), more))
+                Found::Children(asked.found(page.into(), more)?)
             }
             LookupOf::Length { of, first, last } => {
                 let Some((document, base)) = self.value(finder, &element, of, *around)? else {

@@ -8,7 +8,7 @@ use crate::document::filter::Filter;
 use crate::document::path::Path;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::arguments::aggregate_request::AggregateRequest;
-use crate::graphql::arguments::documents_request::{DocumentsRequest, PageQuery};
+use crate::graphql::arguments::documents_request::PageQuery;
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::execute::planned::binding::arguments::PlanArguments;
 use crate::graphql::execute::planned::binding::bound::{Bound, LookupOf};
@@ -125,12 +125,7 @@ impl<'r> Permit<'r> {
     /// Whether a collection is listed, with its count and its indexes: the rules allow to find and to
     /// read all of its documents.
     pub(crate) fn lists(&self, collection: &str) -> bool {
-        let whole = Path::root();
-        let used = [
-            PlaceUsed::in_collection(Action::List, collection, whole),
-            PlaceUsed::in_collection(Action::Read, collection, whole),
-        ];
-        self.rights.decide(&used) == Decision::Allowed
+        lists(self.rights, collection)
     }
 
     /// The documents that the rules hide: those that do not pass their conditions.
@@ -198,7 +193,7 @@ async fn queries(
         let query = async {
             Ok(match &lookup.of {
                 LookupOf::Documents(given) => {
-                    let request: DocumentsRequest = arguments.request(given)?;
+                    let request = arguments.page(*given)?;
                     LookupQuery::Page(request.query(request_budget, lookup.total).await?)
                 }
                 LookupOf::Groups {
@@ -216,6 +211,17 @@ async fn queries(
         queries.push(query.map_err(|error| RefusedField { position, error })?);
     }
     Ok(queries)
+}
+
+/// Whether the rules allow to find and to read all documents of a collection. Then also what is known of the
+/// collection as a whole, such as its type.
+pub(crate) fn lists(rights: &RequestRights, collection: &str) -> bool {
+    let whole = Path::root();
+    let used = [
+        PlaceUsed::in_collection(Action::List, collection, whole),
+        PlaceUsed::in_collection(Action::Read, collection, whole),
+    ];
+    rights.decide(&used) == Decision::Allowed
 }
 
 /// The error for a place that no rule covers.
