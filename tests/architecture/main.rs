@@ -113,6 +113,7 @@ const ROOMS: [(&str, &[&str]); 7] = [
             "streaming",
             "options",
             "http",
+            "documents",
             "local",
         ],
     ),
