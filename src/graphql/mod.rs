@@ -27,12 +27,14 @@ mod variables;
 
 pub use context::request_stats::RequestStats;
 pub use context::rules_in_force::RulesInForce;
+pub(crate) use context::rules_in_force::{SameCaller, caller_digest};
 pub use execute::filter_text::read_filter;
 pub use execute::interface::{GraphQlOptions, GraphQlResponse, Methods};
 pub use execute::replaceable::InvalidOperation;
 pub use execute::service::GraphQl;
 pub use execute::streaming::{ResponseStream, Started, StreamedResponse};
 pub use request::body::{Left, Posted, Request};
+pub use request::condition::{VersionTags, WriteCondition};
 pub use request::operation_list::OperationList;
 pub use request::query_id::{QueryHash, QueryId};
 pub use request::raw_variables::GivenVariables;

@@ -1,6 +1,8 @@
 //! What the commands do to a database, whether they open it themselves or reach it through the
-//! server that has it open.
+//! server that has it open, and what streams of documents over HTTP do.
 
+mod batch_changes;
+mod export_line;
 mod follow;
 mod maintain;
 mod put;
@@ -10,10 +12,12 @@ mod sweep;
 mod transact;
 mod types;
 
+pub use batch_changes::{BatchChanges, NewDocument, NewPatch};
+pub use export_line::{ExportLine, is_line, parse_line, write_line};
 pub use follow::{ChangeLines, ChangeRequest, ValueLines};
 pub use maintain::{adopt, backup, check};
-pub use put::{NewDocument, Policy, put_batch};
-pub use read::{collections, first_collections, get, other_names, part, scan};
+pub use put::{Policy, change_batch, put_batch};
+pub use read::{collections, first_collections, get, other_names, part, scan, scan_after};
 pub use remove::drop_collection;
 pub use sweep::{Sweep, SweepChange, UpdateArgument, sweep_portion};
 pub use types::{InferredType, check_type, drop_type, parsed_type, set_type, types};

@@ -2,27 +2,19 @@
 
 use std::ops::Range;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use futures::future::BoxFuture;
 
+use super::batch_changes::{BatchChanges, NewDocument, kept_puts, puts_text};
 use super::transact::transact;
-use crate::budget::Budget;
+use crate::budget::{Budget, pause};
 use crate::database::{
-    Database, DocumentKey, Existing, Put, UniqueViolation, put, unique_violation,
+    Database, Existing, IdempotencyKey, Put, UniqueViolation, keep_answer, kept_answer,
+    unique_violation,
 };
-use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::Leaves;
 use crate::store::{Decision, Transaction};
-
-/// A document to store.
-#[derive(Clone, Debug)]
-pub struct NewDocument {
-    /// Its id.
-    pub id: DocumentId,
-    /// Its leaves, or why its text is not a document.
-    pub leaves: Result<Leaves>,
-}
 
 /// How a batch handles existing documents and errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -77,23 +69,49 @@ pub async fn put_batch(
     documents: Arc<Vec<NewDocument>>,
     policy: Policy,
 ) -> Result<Vec<Result<Put>>> {
-    let batch = PutBatch {
-        database,
-        collection,
-        documents: documents.clone(),
-        existing: policy.existing,
-    };
-    let run = async |range, unique| batch.run(range, unique).await;
-    put_in_runs(documents.len(), policy.go_on, run).await
+    let changes = Arc::new(BatchChanges::Put(documents, policy.existing));
+    change_batch(database, collection, changes, policy.go_on, None).await
 }
 
+/// Makes changes, each of one document, in the way of [`put_batch`]. With a key, no change that took effect
+/// is made again if the same batch is sent again with the key: its earlier result is returned.
+///
+/// # Errors
+/// As [`put_batch`]. `BAD_USER_INPUT`: another batch was sent with the key.
+// Boxed, so that the server can send the future to another thread.
+pub fn change_batch<'a>(
+    database: &'a Database,
+    collection: &'a str,
+    changes: Arc<BatchChanges>,
+    go_on: bool,
+    once_only: Option<IdempotencyKey>,
+) -> BoxFuture<'a, Result<Vec<Result<Put>>>> {
+    Box::pin(async move {
+        let count = changes.len();
+        let batch = ChangeBatch {
+            database: database.clone(),
+            collection: collection.into(),
+            changes,
+            once_only,
+        };
+        let run = |range, unique| batch.clone().run(range, unique);
+        put_in_runs(count, go_on, run).await
+    })
+}
+
+/// What one transaction stored, or why it stored nothing.
+type PutRun = Result<Result<Vec<Put>, PutFailure>>;
+
 /// Stores `count` documents in one or several transactions. `run` stores a range of them in one
-/// transaction, or none of them.
-async fn put_in_runs(
+/// transaction, or none of them. It returns another number of results if it did so earlier.
+async fn put_in_runs<R>(
     count: usize,
     go_on: bool,
-    mut run: impl AsyncFnMut(Range<usize>, UniqueCheck) -> Result<Result<Vec<Put>, PutFailure>>,
-) -> Result<Vec<Result<Put>>> {
+    mut run: impl FnMut(Range<usize>, UniqueCheck) -> R,
+) -> Result<Vec<Result<Put>>>
+where
+    R: Future<Output = PutRun>,
+{
     let mut results = Vec::with_capacity(count);
     let mut unique = UniqueCheck::AtEnd;
     // The end of the next transaction, and the error of the document there, if it is known.
@@ -103,7 +121,7 @@ async fn put_in_runs(
         let error = match run(begin..end, unique).await? {
             Ok(puts) => {
                 results.extend(puts.into_iter().map(Ok));
-                failed.take()
+                failed.take().filter(|_| results.len() == end)
             }
             Err(PutFailure { at: None, .. }) if end - begin > 1 => {
                 (end, failed) = (begin + (end - begin) / 2, None);
@@ -147,44 +165,51 @@ struct PutFailure {
     error: Error,
 }
 
-struct PutBatch<'b> {
-    database: &'b Database,
-    collection: &'b str,
-    documents: Arc<Vec<NewDocument>>,
-    existing: Existing,
+#[derive(Clone)]
+struct ChangeBatch {
+    database: Database,
+    collection: Arc<str>,
+    changes: Arc<BatchChanges>,
+    once_only: Option<IdempotencyKey>,
 }
 
-impl PutBatch<'_> {
-    /// Stores some of the documents in one transaction, or none of them if one fails.
-    async fn run(
-        &self,
-        range: Range<usize>,
-        unique: UniqueCheck,
-    ) -> Result<Result<Vec<Put>, PutFailure>> {
-        let existing = self.existing;
+impl ChangeBatch {
+    /// Makes some of the changes in one transaction, or none of them if one fails.
+    async fn run(self, range: Range<usize>, unique: UniqueCheck) -> PutRun {
+        let once_only = self.once_only.as_ref().map(|once_only| IdempotencyKey {
+            key: format!("{}:{}", once_only.key, range.start),
+            digest: once_only.digest,
+        });
         let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
-            let (collection, documents) = (self.collection.to_owned(), self.documents.clone());
-            let range = range.clone();
+            let (collection, changes) = (self.collection.clone(), self.changes.clone());
+            let (range, once_only) = (range.clone(), once_only.clone());
             Box::pin(async move {
                 let transaction = &*transaction;
-                let put = put_all(
-                    transaction,
-                    &collection,
-                    &documents,
-                    range,
-                    existing,
-                    unique,
-                );
-                Ok(match put.await? {
-                    Ok(puts) if puts.iter().all(|put| *put == Put::Skipped) => {
-                        Decision::Abort(Ok(puts))
-                    }
-                    Ok(puts) => Decision::Commit(Ok(puts)),
-                    Err(failure) => Decision::Abort(Err(failure)),
+                if let Some(once_only) = &once_only
+                    && let Some(kept) =
+                        kept_answer(transaction, once_only, SystemTime::now()).await?
+                {
+                    let puts = kept_puts(&kept.bytes, changes.len() - range.start)?;
+                    return Ok(Decision::Abort(Ok(puts)));
+                }
+                let made = change_all(transaction, &collection, &changes, range, unique);
+                let puts = match made.await? {
+                    Ok(puts) => puts,
+                    Err(failure) => return Ok(Decision::Abort(Err(failure))),
+                };
+                if let Some(once_only) = &once_only {
+                    let now = SystemTime::now();
+                    keep_answer(transaction, once_only, &puts_text(&puts), now).await?;
+                    return Ok(Decision::Commit(Ok(puts)));
+                }
+                Ok(if puts.iter().all(|put| *put == Put::Skipped) {
+                    Decision::Abort(Ok(puts))
+                } else {
+                    Decision::Commit(Ok(puts))
                 })
             })
         };
-        match transact(self.database, body).await {
+        match transact(&self.database, body).await {
             Err(error) if error.kind() == ErrorKind::TooLarge => {
                 Ok(Err(PutFailure { at: None, error }))
             }
@@ -193,18 +218,18 @@ impl PutBatch<'_> {
     }
 }
 
-/// Writes documents. Stops at the first one that fails.
-async fn put_all(
+/// Makes changes. Stops at the first one that fails.
+async fn change_all(
     transaction: &dyn Transaction,
     collection: &str,
-    documents: &[NewDocument],
+    changes: &BatchChanges,
     range: Range<usize>,
-    existing: Existing,
     unique: UniqueCheck,
 ) -> Result<Result<Vec<Put>, PutFailure>> {
     let mut puts = Vec::with_capacity(range.len());
+    let budget = Budget::of_background();
     for at in range.clone() {
-        match put_one(transaction, collection, &documents[at], existing).await {
+        match changes.apply(transaction, &budget, collection, at).await {
             Ok(put) => puts.push(put),
             Err(error) if is_about_the_document(&error) => {
                 return Ok(Err(PutFailure {
@@ -218,34 +243,18 @@ async fn put_all(
         if checks
             && let Some(UniqueViolation { document, error }) = unique_violation(transaction).await?
         {
-            let mut written = documents[range.start..=at].iter();
-            let written = written.rposition(|written| written.id == document.id);
-            let at = written.map_or(at, |written| range.start + written);
+            let mut written = range.start..=at;
+            let written = written.rfind(|written| changes.id(*written) == Some(&document.id));
+            let at = written.unwrap_or(at);
             return Ok(Err(PutFailure {
                 at: Some(at),
                 error,
             }));
         }
+        // An engine may complete every call without waiting, so yield explicitly.
+        pause().await;
     }
     Ok(Ok(puts))
-}
-
-async fn put_one(
-    transaction: &dyn Transaction,
-    collection: &str,
-    document: &NewDocument,
-    existing: Existing,
-) -> Result<Put> {
-    let leaves = document.leaves.as_ref().map_err(Clone::clone)?;
-    let key = DocumentKey::new(collection, document.id.clone())?;
-    put(
-        transaction,
-        &Budget::of_background(),
-        &key,
-        leaves,
-        existing,
-    )
-    .await
 }
 
 /// Whether another document of the same batch could still be stored.
@@ -253,6 +262,8 @@ fn is_about_the_document(error: &Error) -> bool {
     matches!(
         error.kind().for_clients(),
         ErrorKind::BadUserInput
+            | ErrorKind::InvalidPath
+            | ErrorKind::NotFound
             | ErrorKind::TooLarge
             | ErrorKind::AlreadyExists
             | ErrorKind::UniqueViolation
@@ -262,6 +273,9 @@ fn is_about_the_document(error: &Error) -> bool {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+    use std::future::ready;
+
     use rand::rngs::StdRng;
     use rand::{Rng, SeedableRng};
 
@@ -270,7 +284,7 @@ mod tests {
     /// Documents of which some fail, in transactions that hold at most `fit` of them.
     async fn put(fails: &[bool], fit: usize, go_on: bool) -> (Vec<Result<Put>>, Vec<usize>) {
         let mut stored = Vec::new();
-        let run = async |range: Range<usize>, _| {
+        let mut run = |range: Range<usize>| {
             let error = |text: String| Error::bad_input(text);
             if let Some(at) = range.clone().find(|at| fails[*at]) {
                 let error = error(format!("{at} fails"));
@@ -286,8 +300,47 @@ mod tests {
             stored.extend(range.clone());
             Ok(Ok(vec![Put::Created; range.len()]))
         };
-        let results = put_in_runs(fails.len(), go_on, run).await;
+        let results = put_in_runs(fails.len(), go_on, |range, _| ready(run(range))).await;
         (results.expect("no error of the store"), stored)
+    }
+
+    #[tokio::test]
+    async fn what_was_stored_earlier_has_its_earlier_results() {
+        let mut random = StdRng::seed_from_u64(38);
+        for _ in 0..2_000 {
+            let count = random.random_range(0..12);
+            let fails: Vec<bool> = (0..count).map(|_| random.random_ratio(1, 3)).collect();
+            let (mut kept, mut stored) = (BTreeMap::<usize, usize>::new(), Vec::new());
+            // Each time but the last ends after some transactions.
+            for runs_max in [random.random_range(0..4), random.random_range(0..8), 100] {
+                let mut runs = 0;
+                let mut run = |range: Range<usize>| {
+                    if let Some(end) = kept.get(&range.start) {
+                        return Ok(Ok(vec![Put::Created; end - range.start]));
+                    }
+                    runs += 1;
+                    if runs > runs_max {
+                        return Err(Error::unavailable("the connection is cut", ""));
+                    }
+                    if let Some(at) = range.clone().find(|at| fails[*at]) {
+                        let error = Error::bad_input(format!("{at} fails"));
+                        let at = Some(at);
+                        return Ok(Err(PutFailure { at, error }));
+                    }
+                    stored.extend(range.clone());
+                    kept.insert(range.start, range.end);
+                    Ok(Ok(vec![Put::Created; range.len()]))
+                };
+                let run = |range, _| ready(run(range));
+                let Ok(results) = put_in_runs(count, true, run).await else {
+                    continue;
+                };
+                let found: Vec<bool> = results.iter().map(Result::is_err).collect();
+                assert_eq!(found, fails);
+            }
+            let good: Vec<usize> = (0..count).filter(|at| !fails[*at]).collect();
+            assert_eq!(stored, good, "{fails:?}");
+        }
     }
 
     #[tokio::test]

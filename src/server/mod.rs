@@ -2,6 +2,7 @@
 
 mod access;
 mod connection;
+mod documents;
 mod file_reload;
 mod http;
 mod http_client;
@@ -28,6 +29,7 @@ use axum::routing::{MethodRouter, get};
 use connection::listen::ListenerOptions;
 pub use connection::listen::serve_connections;
 pub use connection::tls::Tls;
+use http::endpoint::Endpoint;
 use local::socket::LocalSocket;
 pub use observe::metrics::counters::Metrics;
 use observe::requests::Observation;
@@ -85,7 +87,8 @@ fn routes(
 ) -> Router {
     let served = graphql.clone();
     let schema = get(move || std::future::ready(text(&served.schema_text())));
-    let graphql = http::methods::methods(graphql, options);
+    let endpoint = Arc::new(Endpoint::new(graphql, options));
+    let graphql = http::methods::methods(endpoint.clone(), options);
     let metrics = get(observe::requests::metrics).with_state(options.metrics.clone());
     let observation = Observation::new(options.metrics.clone());
     let router = Router::new()
@@ -97,6 +100,14 @@ fn routes(
                 Admission::layer(&options.access),
             )),
         )
+        .route(
+            "/openapi.json",
+            get(async || ([("content-type", "application/json")], documents::OPENAPI)).layer((
+                http::methods::compression(),
+                Admission::layer(&options.access),
+            )),
+        )
+        .merge(documents::routes(endpoint, database.clone(), options))
         .merge(http::web_page::routes());
     let router = more.into_iter().fold(router, |router, (path, methods)| {
         router.route(path, http::methods::layered(methods, options))

@@ -98,7 +98,16 @@ const ROOMS: [(&str, &[&str]); 7] = [
     (
         "operations",
         &[
-            "transact", "put", "read", "follow", "remove", "sweep", "types", "maintain",
+            "transact",
+            "export_line",
+            "batch_changes",
+            "put",
+            "read",
+            "follow",
+            "remove",
+            "sweep",
+            "types",
+            "maintain",
         ],
     ),
     (
@@ -113,6 +122,7 @@ const ROOMS: [(&str, &[&str]); 7] = [
             "streaming",
             "options",
             "http",
+            "documents",
             "local",
         ],
     ),

@@ -9,6 +9,7 @@ mod caching;
 mod coding;
 mod cors;
 mod crash;
+mod documents;
 mod headers;
 mod held_by_connections;
 mod hints;

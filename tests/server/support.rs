@@ -356,6 +356,16 @@ impl Connection {
         rest
     }
 
+    /// Reads what has arrived, at least something.
+    pub(crate) fn text(&mut self) -> String {
+        let arrived = self.0.fill_buf().expect("it arrives");
+        assert!(!arrived.is_empty(), "the connection ended");
+        let text = String::from_utf8_lossy(arrived).into_owned();
+        let length = arrived.len();
+        self.0.consume(length);
+        text
+    }
+
     fn line(&mut self) -> String {
         let mut line = String::new();
         self.0.read_line(&mut line).expect("a line");

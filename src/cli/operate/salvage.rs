@@ -14,7 +14,6 @@ use crate::cli::arguments::SalvageArguments;
 use crate::cli::arguments::location::StoreLocation;
 use crate::cli::connect::opening::{check_directory, no_store, open_database};
 use crate::cli::outcome::{Done, Ended, failed};
-use crate::cli::read::export::write_line;
 use crate::cli::terminal::output::{Output, say};
 use crate::database::{
     Database, Index, SalvagedDocument, SalvagedDocuments, SalvagedSettings, StoredType,
@@ -22,6 +21,7 @@ use crate::database::{
 use crate::document::json::write_string;
 use crate::error::{Error, Result};
 use crate::key::tuple_text;
+use crate::operations::write_line;
 use crate::store::{FILE_NAME, LOG_NAMES, LostKeys, Salvage};
 
 /// The file with a request that creates each index.

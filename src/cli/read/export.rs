@@ -14,10 +14,10 @@ use crate::cli::connect::access::{DatabaseAccess, ExportedDocuments};
 use crate::cli::connect::opening::StorePurpose;
 use crate::cli::outcome::{Done, failed};
 use crate::cli::terminal::output::{Output, say};
-use crate::database::{Foreign, Scanned};
-use crate::document::json::write_string;
+use crate::database::Foreign;
 use crate::error::Error;
 use crate::key::tuple_text;
+use crate::operations::write_line;
 use crate::server::local::wire::is_about_one;
 
 pub(crate) async fn run(store: &StoreLocation, export: Export) -> Done {
@@ -80,15 +80,6 @@ async fn write_all(mut documents: ExportedDocuments, mut output: Output<impl Wri
         .into());
     }
     Ok(())
-}
-
-pub(crate) fn write_line(line: &mut Vec<u8>, document: &Scanned) {
-    line.clear();
-    line.extend_from_slice(b"{\"id\":");
-    write_string(line, &document.id.to_string());
-    line.extend_from_slice(b",\"document\":");
-    line.extend_from_slice(&document.json);
-    line.extend_from_slice(b"}\n");
 }
 
 /// A partial file next to its final path. Dropping it removes the file.

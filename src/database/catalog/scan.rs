@@ -4,10 +4,11 @@
 use std::sync::Arc;
 
 use super::cursor::Cursor;
-use crate::database::document_key::{covers, prefix_end};
+use crate::database::document_key::{DocumentKey, covers, prefix_end};
 use crate::database::open::Database;
 use crate::database::read::value_ref::malformed;
 use crate::document::id::DocumentId;
+use crate::document::path::Place;
 use crate::error::{ErrorKind, Result};
 use crate::key::{Family, JsonText};
 use crate::store::{Read, key_after};
@@ -62,6 +63,17 @@ impl Scan {
             collection_key: begin.len(),
             pairs: Cursor::new(read, begin, end),
         }
+    }
+
+    /// The same scan, from the first document after `document`. Called before the first document is
+    /// taken.
+    ///
+    /// # Errors
+    /// `TOO_LARGE`: the key of the document exceeds the limit.
+    pub fn after(mut self, document: &DocumentKey) -> Result<Self> {
+        self.done = prefix_end(&document.place(&Place::default())?);
+        self.pairs.seek(&self.done);
+        Ok(self)
     }
 
     /// The next document, or none after the last. After an error about a damaged document,

@@ -2,11 +2,14 @@
 
 use std::sync::Arc;
 
+use async_graphql::Name;
+
+use super::planned::state_before::{STATE_QUERY, StateBefore};
 use crate::budget::{offload_if_large, reads_here};
 use crate::database::IdempotencyKey;
 use crate::error::Result;
 use crate::graphql::prepare::plan::Plan;
-use crate::graphql::prepare::prepared_query::{PreparedQuery, select};
+use crate::graphql::prepare::prepared_query::{PreparedQueries, PreparedQuery, Refusal, select};
 use crate::graphql::request::body::Request;
 use crate::graphql::request::raw_variables::GivenVariables;
 use crate::graphql::variables::coerce::coerce;
@@ -22,6 +25,8 @@ pub(crate) struct Operation {
     pub(crate) name: Option<String>,
     pub(crate) variables: Coerced,
     pub(crate) once_only: Option<Arc<IdempotencyKey>>,
+    /// What must be stored before.
+    pub(crate) state_before: Option<Arc<StateBefore>>,
     /// What the sender may do.
     pub(crate) rights: RequestRights,
 }
@@ -62,6 +67,7 @@ impl IdleOperation {
             name: self.name.as_deref().map(str::to_owned),
             variables: self.variables.coerced(),
             once_only: None,
+            state_before: None,
             rights,
         }
     }
@@ -101,4 +107,34 @@ fn coerced_now(
         bytes: given.text().len(),
         ..coerced
     })
+}
+
+/// How the state before a mutation is read, if its request has a condition.
+///
+/// # Errors
+/// As [`coerced`]. Errors of preparing the query.
+pub(crate) async fn state_before(
+    operations: &PreparedQueries,
+    request: &Request,
+    bounds: Bounds,
+) -> Result<Option<Arc<StateBefore>>, Refusal> {
+    let Some(condition) = &request.condition else {
+        return Ok(None);
+    };
+    let prepared = match operations.kept_document(STATE_QUERY) {
+        Some(prepared) => prepared,
+        None => operations.document(STATE_QUERY).await?,
+    };
+    let selected = select(&prepared.document, None)?;
+    let types = prepared.schema.types();
+    let definitions = &selected.variable_definitions;
+    let mut variables = coerce(definitions, &request.variables, types, &bounds)?;
+    variables
+        .values
+        .insert(Name::new("versioned"), condition.needs_version().into());
+    Ok(Some(Arc::new(StateBefore {
+        plan: prepared.plan(None)?,
+        variables,
+        condition: condition.clone(),
+    })))
 }

@@ -16,7 +16,7 @@ use super::failures::{
 use super::hints::{QueryAnswer, with_hints};
 use super::interface::{GraphQlOptions, GraphQlResponse, Methods};
 use super::mutations::attempt::{AttemptLimits, Mutated, attempt};
-use super::operation::{IdleOperation, Operation, coerced};
+use super::operation::{IdleOperation, Operation, coerced, state_before};
 use super::planned::seen_change::SeenChange;
 use super::planned::write_response::WrittenResponse;
 use super::planned::{PlanExecutor, PlanSource};
@@ -390,12 +390,14 @@ impl ServiceParts {
             }
             OperationType::Query | OperationType::Subscription => None,
         };
+        let state_before = state_before(&self.operations, request, self.bounds).await?;
         let operation = Operation {
             prepared,
             plan,
             name: resolved.request.operation_name,
             variables,
             once_only,
+            state_before,
             rights,
         };
         Ok((operation, ty))

@@ -1,8 +1,11 @@
 //! Reads GraphQL requests from HTTP bodies and query parameters.
 
+use std::sync::Arc;
+
 use bytes::Bytes;
 use tokio::time::Instant;
 
+use super::condition::WriteCondition;
 use super::query_id::{QueryHash, QueryId, persisted_query};
 use super::raw_variables::GivenVariables;
 use crate::document::flatten::json_error;
@@ -27,6 +30,9 @@ pub struct Request {
     pub idempotency_key: Option<String>,
     /// The sender. Matters only if there are access rules.
     pub principal: Principal,
+    /// What must be stored at the place of a mutation before it. Its response then reports whether
+    /// something was.
+    pub condition: Option<Arc<WriteCondition>>,
     /// The remaining limits of its batch; none if the request is not in a batch.
     pub left: Option<Left>,
 }
@@ -130,6 +136,21 @@ impl Request {
         let id = string("documentId", id)?;
         request.query_id = QueryId::of_request(id.as_deref(), hash(extensions)?)?;
         request.with_query(string("query", query)?)
+    }
+
+    /// A request with the text of its variables, a JSON object.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the variables are not JSON. `TOO_COMPLEX`: there are too many.
+    pub fn with_variables(query: &str, variables: &Bytes) -> Result<Self> {
+        let text = utf8(variables)?;
+        let to_error = |error| json_error(&error, text).at("the variables");
+        let mut reader = Reader::new(text, usize::MAX);
+        Ok(Self {
+            query: query.to_owned(),
+            variables: GivenVariables::read(&mut reader, variables, &to_error)?,
+            ..Self::default()
+        })
     }
 
     /// Reads the parameters of a GET request.

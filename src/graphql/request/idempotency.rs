@@ -20,7 +20,7 @@ pub(crate) fn once_only(request: &Request, caller: Option<[u8; 32]>) -> Option<I
     })
 }
 
-/// A digest of the query text, the operation's name and the variables. White space between the
+/// A digest of the query text, the operation's name, the variables and the condition. White space between the
 /// tokens of the variables is ignored.
 fn digest(request: &Request) -> [u8; 32] {
     let mut digest = Sha256::new();
@@ -29,6 +29,9 @@ fn digest(request: &Request) -> [u8; 32] {
         field(&mut digest, b'n', name.as_bytes());
     }
     variables(&mut digest, request.variables.text());
+    if let Some(condition) = &request.condition {
+        field(&mut digest, b'c', condition.text().as_bytes());
+    }
     digest.finalize().into()
 }
 

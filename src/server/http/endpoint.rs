@@ -22,6 +22,7 @@ use crate::graphql::{
 use crate::server::access::Access;
 use crate::server::access::admission::forbidden;
 use crate::server::access::caller::Caller;
+use crate::server::access::operation_files::OperationFiles;
 use crate::server::observe::metrics::counters::{GaugeGuard, Metrics};
 use crate::server::observe::requests::{operation_span, report_operation};
 use crate::server::options::ServeOptions;
@@ -37,6 +38,8 @@ const MAX_PERMITS: usize = Semaphore::MAX_PERMITS;
 pub(crate) struct Endpoint {
     pub(crate) graphql: GraphQl,
     pub(crate) batch_max: Option<usize>,
+    /// Whether only listed operations are executed.
+    pub(crate) listed_only: bool,
     pub(crate) metrics: Metrics,
     pub(crate) access: Access,
     pub(crate) streams: OpenStreams,
@@ -52,6 +55,7 @@ impl Endpoint {
         Self {
             graphql,
             batch_max: options.batch_max,
+            listed_only: (options.operations.as_ref()).is_some_and(OperationFiles::only),
             metrics: options.metrics.clone(),
             access: options.access.clone(),
             streams: options.streams.clone(),

@@ -44,9 +44,8 @@ pub(crate) fn compression() -> CompressionLayer<Compressible> {
 }
 
 /// Builds the routes of `/graphql`.
-pub(crate) fn methods(graphql: GraphQl, options: &ServeOptions) -> MethodRouter {
+pub(crate) fn methods(endpoint: Arc<Endpoint>, options: &ServeOptions) -> MethodRouter {
     // Each request clones the states of its handlers, so each is behind one pointer.
-    let endpoint = Arc::new(Endpoint::new(graphql, options));
     let sockets = Arc::new(WebSockets {
         source: endpoint.clone(),
         access: options.access.clone(),

@@ -97,6 +97,9 @@ fn http_span(request: &Request, route: &'static str, id: &str) -> Span {
         Method::HEAD => "HEAD",
         Method::OPTIONS => "OPTIONS",
         Method::POST => "POST",
+        Method::PUT => "PUT",
+        Method::PATCH => "PATCH",
+        Method::DELETE => "DELETE",
         _ => "_OTHER",
     };
     let span = tracing::trace_span!(
@@ -202,10 +205,11 @@ fn request_id(headers: &HeaderMap) -> String {
 
 /// Maps a path to one of a fixed set of route labels.
 fn route(path: &str) -> &'static str {
-    const ROUTES: [&str; 6] = [
+    const ROUTES: [&str; 7] = [
         "/",
         "/graphql",
         "/schema.graphql",
+        "/openapi.json",
         "/metrics",
         "/healthz",
         "/readyz",
@@ -213,6 +217,8 @@ fn route(path: &str) -> &'static str {
     let known = ROUTES.into_iter().find(|route| *route == path);
     known.unwrap_or(if path.starts_with("/assets/") {
         "/assets"
+    } else if path.starts_with("/documents/") {
+        "/documents"
     } else {
         "other"
     })

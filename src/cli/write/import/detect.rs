@@ -3,10 +3,10 @@
 use std::io::{self, Read};
 
 use super::chunks::{Chunks, is_space};
-use super::record;
 use super::scan::Scanner;
 use crate::cli::arguments::ExportFormat;
 use crate::limits::IMPORT_DETECT_BYTES;
+use crate::operations::is_line;
 
 /// Detects the format of the stream. Reads at most the first document and the rest of its line.
 ///
@@ -87,7 +87,7 @@ fn detect_object<R: Read>(chunks: &mut Chunks<R>) -> io::Result<ExportFormat> {
 
 /// Detects the format when the first value is an object that ends at `end`.
 fn after_object<R: Read>(chunks: &mut Chunks<R>, end: usize) -> io::Result<ExportFormat> {
-    if std::str::from_utf8(&chunks.ahead()[..end]).is_ok_and(record::is_record) {
+    if std::str::from_utf8(&chunks.ahead()[..end]).is_ok_and(is_line) {
         return Ok(ExportFormat::Export);
     }
     Ok(if something_behind(chunks, end)? {

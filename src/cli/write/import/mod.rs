@@ -8,7 +8,6 @@ pub(crate) mod chunks;
 pub(crate) mod detect;
 pub(crate) mod prepare;
 pub(crate) mod read_batches;
-pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod scan;
 pub(crate) mod seen_ids;

@@ -1,7 +1,6 @@
 //! Parses a document's text into its id and its leaves.
 
 use super::chunks::TextPosition;
-use super::record;
 use super::split::Piece;
 use crate::cli::arguments::ExportFormat;
 use crate::document::flatten::json_error;
@@ -12,7 +11,7 @@ use crate::document::path::Path;
 use crate::error::{Error, Result};
 use crate::key::{Leaves, append_place, decode_leaf};
 use crate::limits::DOCUMENT_LEVELS_MAX;
-use crate::operations::NewDocument;
+use crate::operations::{NewDocument, parse_line};
 
 /// How documents get their ids.
 pub(crate) struct Naming {
@@ -90,7 +89,7 @@ impl Naming {
             ))
         })?;
         if format == ExportFormat::Export {
-            let record = record::parse(text)?;
+            let record = parse_line(text)?;
             let leaves = Leaves::from_json(record.document)?;
             let id = match &self.id {
                 Some(path) => member_id(&leaves, path)?,

@@ -8,12 +8,11 @@ use crate::cli::connect::access::DatabaseAccess;
 use crate::cli::connect::opening::StorePurpose;
 use crate::cli::outcome::Done;
 use crate::cli::terminal::output::Output;
-use crate::cli::write::import::record;
 use crate::database::Existing;
 use crate::document::id::DocumentId;
 use crate::error::Result;
 use crate::key::Leaves;
-use crate::operations::{NewDocument, Policy};
+use crate::operations::{NewDocument, Policy, parse_line};
 
 /// The collections, their documents and their types.
 const SAMPLES: [(&str, &str, &str); 2] = [
@@ -55,7 +54,7 @@ async fn put(access: &DatabaseAccess, collection: &str, lines: &str) -> Result<u
     };
     let (mut documents, mut texts) = (Vec::new(), Vec::new());
     for line in lines.lines() {
-        let record = record::parse(line)?;
+        let record = parse_line(line)?;
         documents.push(NewDocument {
             id: DocumentId::parse(&record.id)?,
             leaves: Leaves::from_json(record.document),

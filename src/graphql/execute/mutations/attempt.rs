@@ -18,6 +18,7 @@ use crate::graphql::execute::allowed::Allowed;
 use crate::graphql::execute::failures::conflict;
 use crate::graphql::execute::operation::Operation;
 use crate::graphql::execute::planned::PlanArguments;
+use crate::graphql::execute::planned::state_before::add_existed;
 use crate::graphql::response::write_errors::server_error;
 use crate::limits::Bounds;
 use crate::store::{Decision, MeteredTransaction, Transaction};
@@ -93,6 +94,18 @@ pub(crate) async fn attempt(
             }));
         }
     }
+    let existed = match &operation.state_before {
+        None => None,
+        Some(before) => {
+            let transaction = session.transaction.clone();
+            let checked = before.check(transaction, &request_budget, &operation.rights);
+            // Boxed, so that it does not enlarge the futures of other mutations.
+            match Box::pin(checked).await? {
+                Ok(existed) => existed,
+                Err(error) => return Ok(Decision::Abort(Mutated::Failed(vec![error]))),
+            }
+        }
+    };
     let executed = executor.execute(plan, permits.as_deref()).await;
     if let Ok(response) = &executed
         && let Some(conflict) = conflict(&response.errors)
@@ -102,9 +115,12 @@ pub(crate) async fn attempt(
     if let Some(passed) = request_budget.passed() {
         return Err(passed.clone());
     }
-    let MutationResponse { json, errors } = executed?;
+    let MutationResponse { mut json, errors } = executed?;
     if !errors.is_empty() {
         return Ok(Decision::Abort(Mutated::Failed(errors)));
+    }
+    if let Some(existed) = existed {
+        add_existed(&mut json, existed);
     }
     let violation = unique_violation(session.transaction()).await?;
     if let Some(UniqueViolation { document, error }) = violation {

@@ -11,6 +11,7 @@ pub(crate) mod given;
 mod given_fields;
 pub(crate) mod permit;
 pub(crate) mod seen_change;
+pub(crate) mod state_before;
 pub(crate) mod write_response;
 mod write_state;
 mod write_typed;

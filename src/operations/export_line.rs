@@ -1,21 +1,24 @@
 //! A line of an export: exactly `{"id": …, "document": …}`.
 
+use crate::database::Scanned;
 use crate::document::flatten::json_error;
-use crate::document::json::{Event, JsonError, Reader};
+use crate::document::json::{Event, JsonError, Reader, write_string};
 use crate::error::{Error, Result};
 use crate::limits::DOCUMENT_LEVELS_MAX;
 
 /// The texts of the id and of the document.
-pub(crate) struct ImportRecord<'t> {
-    pub(crate) id: String,
-    pub(crate) document: &'t str,
+pub struct ExportLine<'t> {
+    /// The text form of the id.
+    pub id: String,
+    /// The document as JSON.
+    pub document: &'t str,
 }
 
 /// Parses a line.
 ///
 /// # Errors
 /// `BAD_USER_INPUT`: the line is not a record of an export.
-pub(crate) fn parse(line: &str) -> Result<ImportRecord<'_>> {
+pub fn parse_line(line: &str) -> Result<ExportLine<'_>> {
     members(line)
         .map_err(|error| json_error(&error, line))?
         .ok_or_else(|| {
@@ -27,11 +30,11 @@ pub(crate) fn parse(line: &str) -> Result<ImportRecord<'_>> {
 }
 
 /// Whether a text is a line of an export.
-pub(crate) fn is_record(line: &str) -> bool {
+pub fn is_line(line: &str) -> bool {
     matches!(members(line), Ok(Some(_)))
 }
 
-fn members(line: &str) -> Result<Option<ImportRecord<'_>>, JsonError> {
+fn members(line: &str) -> Result<Option<ExportLine<'_>>, JsonError> {
     // The record itself adds one level.
     let mut reader = Reader::new(line, DOCUMENT_LEVELS_MAX + 1);
     if reader.next()? != Event::BeginObject {
@@ -53,5 +56,15 @@ fn members(line: &str) -> Result<Option<ImportRecord<'_>>, JsonError> {
     }
     reader.next()?;
     let both = id.zip(document);
-    Ok(both.map(|(id, document)| ImportRecord { id, document }))
+    Ok(both.map(|(id, document)| ExportLine { id, document }))
+}
+
+/// Writes the line of a document, with its end, in place of what is in `line`.
+pub fn write_line(line: &mut Vec<u8>, document: &Scanned) {
+    line.clear();
+    line.extend_from_slice(b"{\"id\":");
+    write_string(line, &document.id.to_string());
+    line.extend_from_slice(b",\"document\":");
+    line.extend_from_slice(&document.json);
+    line.extend_from_slice(b"}\n");
 }

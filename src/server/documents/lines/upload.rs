@@ -1,0 +1,212 @@
+//! The work of an upload: reads batches of lines and writes each in one transaction, while the next one
+//! is read.
+
+use std::sync::Arc;
+
+use serde_json::{Value, json};
+use tokio::join;
+
+use super::line_reader::{LineBatch, LineReader};
+use super::upload_batch::{RejectedLine, UploadBatch, digest};
+use super::upload_options::UploadOptions;
+use crate::budget::{Pool, offload_if_large};
+use crate::database::{Database, IdempotencyKey};
+use crate::error::{Error, Result};
+use crate::operations::change_batch;
+use crate::server::documents::problem::Problem;
+
+/// An upload.
+pub(crate) struct Upload {
+    database: Database,
+    collection: String,
+    options: Arc<UploadOptions>,
+    lines: LineReader,
+    pool: Pool,
+    /// The beginning of the idempotency keys of the batches, if the client sent one.
+    once_only: Option<String>,
+    batch_number: u64,
+    /// The next batch, if it was read while the one before was written.
+    ahead: Option<Result<LineBatch>>,
+    done: UploadCount,
+}
+
+/// How much of an upload is done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct UploadCount {
+    /// The number of the last line, blank ones included.
+    lines: u64,
+    written: u64,
+    rejected: u64,
+}
+
+/// What a step of an upload did.
+pub(crate) struct UploadStep {
+    /// The lines of the report.
+    pub(crate) report: Vec<Value>,
+    /// Whether it was the last step.
+    pub(crate) is_last: bool,
+}
+
+impl UploadCount {
+    /// The line of the report.
+    fn report(self) -> Value {
+        let Self {
+            lines,
+            written,
+            rejected,
+        } = self;
+        json!({ "lines": lines, "written": written, "rejected": rejected })
+    }
+
+    /// The last line of the report.
+    pub(crate) fn last(self, done: bool, error: Option<&Error>) -> Value {
+        let mut last = self.report();
+        last["done"] = json!(done);
+        if let Some(error) = error {
+            last["error"] = Problem::of(error).members();
+        }
+        last
+    }
+}
+
+impl Upload {
+    /// An upload of which nothing is read yet. `once_only` is the idempotency key, with the sender.
+    pub(crate) fn new(
+        database: Database,
+        collection: &str,
+        options: UploadOptions,
+        (lines, pool): (LineReader, Pool),
+        once_only: Option<String>,
+    ) -> Self {
+        Self {
+            database,
+            collection: collection.to_owned(),
+            options: Arc::new(options),
+            lines,
+            pool,
+            once_only,
+            batch_number: 0,
+            ahead: None,
+            done: UploadCount::default(),
+        }
+    }
+
+    /// How much is done.
+    pub(crate) fn done(&self) -> UploadCount {
+        self.done
+    }
+
+    /// Writes the next batch.
+    ///
+    /// # Errors
+    /// Errors of [`LineReader::batch`] and of [`change_batch`]. Nothing more is written.
+    pub(crate) async fn step(&mut self) -> Result<UploadStep> {
+        let batch = match self.ahead.take() {
+            Some(batch) => batch?,
+            None => self.lines.batch().await?,
+        };
+        let (bytes, is_end) = (batch.bytes, batch.is_last);
+        let last_line = batch.lines.last().map(|line| line.number);
+        let line_bytes_max = self.lines.line_bytes_max();
+        let number = self.batch_number;
+        self.batch_number += 1;
+        let target = BatchTarget {
+            database: &self.database,
+            pool: &self.pool,
+            collection: &self.collection,
+            options: &self.options,
+            once_only: self.once_only.as_ref().map(|key| format!("{key}:{number}")),
+            line_bytes_max,
+        };
+        let reader = &mut self.lines;
+        let read = async {
+            if is_end {
+                return None;
+            }
+            Some(reader.batch().await)
+        };
+        let (written, ahead) = join!(target.write(batch), read);
+        self.ahead = ahead;
+        self.lines.release(bytes);
+        let WrittenBatch { written, rejected } = written?;
+        self.done.written += written;
+        self.done.rejected += rejected.len() as u64;
+        let mut report: Vec<Value> = rejected.iter().map(RejectedLine::report).collect();
+        let stops = !self.options.go_on && !rejected.is_empty();
+        let last_line = match rejected.last() {
+            Some(last) if stops => Some(last.source.number),
+            _ => last_line,
+        };
+        self.done.lines = last_line.unwrap_or(self.done.lines);
+        let is_last = is_end || stops;
+        report.push(if is_last {
+            self.done.last(!stops, None)
+        } else {
+            self.done.report()
+        });
+        Ok(UploadStep { report, is_last })
+    }
+}
+
+/// Where and how a batch is written.
+struct BatchTarget<'t> {
+    database: &'t Database,
+    pool: &'t Pool,
+    collection: &'t str,
+    options: &'t Arc<UploadOptions>,
+    once_only: Option<String>,
+    line_bytes_max: usize,
+}
+
+/// What became of a batch.
+struct WrittenBatch {
+    written: u64,
+    /// In the order of the lines.
+    rejected: Vec<RejectedLine>,
+}
+
+impl BatchTarget<'_> {
+    async fn write(self, batch: LineBatch) -> Result<WrittenBatch> {
+        let Self {
+            database,
+            pool,
+            collection,
+            options,
+            once_only,
+            line_bytes_max,
+        } = self;
+        let (named, parsing) = (collection.to_owned(), options.clone());
+        let (parsed, once_only) = offload_if_large(batch.bytes, move || {
+            let once_only = once_only.map(|key| IdempotencyKey {
+                key,
+                digest: digest(&batch, &named, &parsing),
+            });
+            let parsed = UploadBatch::parse(&batch, &parsing, line_bytes_max);
+            Ok((parsed, once_only))
+        })
+        .await?;
+        let UploadBatch {
+            changes,
+            sources,
+            mut rejected,
+            bytes,
+        } = parsed;
+        let held = pool.counted_share();
+        held.take(bytes)?;
+        let results = change_batch(database, collection, changes, options.go_on, once_only).await?;
+        let stopped = results.last().is_some_and(Result::is_err) && !options.go_on;
+        if stopped {
+            // What could not be parsed comes after the line at which the batch ended.
+            rejected.clear();
+        }
+        let mut written = 0;
+        for (source, result) in sources.into_iter().zip(results) {
+            match result {
+                Ok(_) => written += 1,
+                Err(error) => rejected.push(RejectedLine { source, error }),
+            }
+        }
+        rejected.sort_by_key(|rejected| rejected.source.number);
+        Ok(WrittenBatch { written, rejected })
+    }
+}
