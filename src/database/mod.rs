@@ -45,7 +45,7 @@ pub use edit::stored_response::{IdempotencyKey, StoredResponse, keep_answer, kep
 pub use edit::update_operators::{Update, UpdateOperation, UpdateOperator};
 pub use edit::write_document::{Existing, insert, put};
 pub use edit::{
-    delete, depend_on_version, exists, increment, merge, patch, replace, version_before,
+    MissingParents, delete, depend_on_version, exists, increment, merge, patch, replace, version_before,
 };
 pub use format::{
     FORMAT, FORMAT_CHANGES, FORMAT_EXACT_ENTRIES, FORMAT_INDEXED, FORMAT_LOG,

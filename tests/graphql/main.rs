@@ -53,6 +53,7 @@ mod names;
 mod nodes;
 mod one_budget;
 mod operations;
+mod parents;
 mod partial;
 mod patching;
 mod plans;

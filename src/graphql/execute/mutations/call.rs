@@ -5,6 +5,7 @@ use bytes::Bytes;
 
 use super::field_permit::FieldPermit;
 use super::session::MutationSession;
+use crate::database::MissingParents;
 use crate::error::{Error, Result};
 use crate::graphql::arguments::json_argument::{LeavesArgument, leaves, parsed};
 use crate::graphql::arguments::place_input::DEFAULT_COLLECTION;
@@ -91,6 +92,15 @@ impl Call<'_> {
     /// The path in the argument `path`. None if it is null.
     pub(super) fn path(&self) -> Result<Option<PathScalar>, CallError> {
         self.argument_or("path", Some(PathScalar::default()))
+    }
+
+    /// What the argument `createParents` says.
+    pub(super) fn missing_parents(&self) -> Result<MissingParents, CallError> {
+        Ok(if self.argument_or("createParents", false)? {
+            MissingParents::Create
+        } else {
+            MissingParents::Fail
+        })
     }
 
     /// The version that the document must have, if one is given.

@@ -40,23 +40,27 @@ pub(super) async fn replace(call: &Call<'_>) -> Result<Outcome, CallError> {
     let id: ID = call.argument("id")?;
     let document: MaybeUndefined<Json> = call.argument("document")?;
     let at = ChangeArguments::of(call)?;
+    let parents = call.missing_parents()?;
     let leaves = call.leaves(&document).await?;
     let change = at.begin(call, &id).await?;
     let (transaction, budget, document, path) = change.target();
-    let changed = database::replace(transaction, budget, document, path, &leaves).await?;
+    let changed = database::replace(transaction, budget, document, path, &leaves, parents);
+    let changed = changed.await?;
     Ok(change.finish(call, changed))
 }
 
 pub(super) async fn copy(call: &Call<'_>) -> Result<Outcome, CallError> {
     let id: ID = call.argument("id")?;
     let from: PlaceInput = call.argument("from")?;
+    let parents = call.missing_parents()?;
     let change = Change::begin(call, &id).await?;
     let (transaction, budget, document, path) = change.target();
     let memory = budget.reserve();
     let leaves = from
         .read(transaction, &call.session.request_budget, &memory)
         .await?;
-    let changed = database::replace(transaction, budget, document, path, &leaves).await?;
+    let changed = database::replace(transaction, budget, document, path, &leaves, parents);
+    let changed = changed.await?;
     Ok(change.finish(call, changed))
 }
 
@@ -91,10 +95,12 @@ pub(super) async fn patch(call: &Call<'_>) -> Result<Outcome, CallError> {
     let id: ID = call.argument("id")?;
     let patch: MaybeUndefined<Json> = call.argument("patch")?;
     let at = ChangeArguments::of(call)?;
+    let parents = call.missing_parents()?;
     let operations = call.patch(&patch, json_patch::parse).await?;
     let change = at.begin(call, &id).await?;
     let (transaction, budget, document, path) = change.target();
-    let changed = database::patch(transaction, budget, document, path, &operations).await?;
+    let changed = database::patch(transaction, budget, document, path, &operations, parents);
+    let changed = changed.await?;
     Ok(change.finish(call, changed))
 }
 
@@ -107,10 +113,11 @@ pub(super) async fn increment(call: &Call<'_>) -> Result<Outcome, CallError> {
         collection: call.collection()?,
         version: call.version()?,
     };
+    let parents = call.missing_parents()?;
     let by = number::parse(&by.0).map_err(|error| in_argument("by", error))?;
     let change = at.begin(call, &id).await?;
     let (transaction, budget, document, path) = change.target();
-    let changed = database::increment(transaction, budget, document, path, &by).await?;
+    let changed = database::increment(transaction, budget, document, path, &by, parents).await?;
     Ok(change.finish(call, changed))
 }
 

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use async_graphql::{ID, MaybeUndefined};
 
 use super::call::{Call, CallError};
-use crate::database::{DocumentKey, UpdateOperator};
+use crate::database::{DocumentKey, MissingParents, UpdateOperator};
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
 use crate::document::jsonpath::Query;
@@ -78,7 +78,7 @@ impl FunctionPlaces {
             }
             MutationFunction::ReplaceDocument => {
                 places.change(call)?;
-                places.stores = places.path.tokens().is_empty();
+                places.stores = places.stores_if_absent(call)?;
             }
             MutationFunction::MergeDocument => {
                 places.change(call)?;
@@ -86,13 +86,13 @@ impl FunctionPlaces {
             }
             MutationFunction::CopyDocument => {
                 places.change(call)?;
-                places.stores = places.path.tokens().is_empty();
+                places.stores = places.stores_if_absent(call)?;
                 let from: PlaceInput = call.argument("from")?;
                 places.source(&from)?;
             }
             MutationFunction::IncrementDocument => {
                 places.change(call)?;
-                places.stores = places.path.tokens().is_empty();
+                places.stores = places.stores_if_absent(call)?;
                 places.read_changed(places.path.clone());
             }
             MutationFunction::PatchDocument => places.patch(call).await?,
@@ -272,6 +272,11 @@ impl FunctionPlaces {
         self.path = path_of_change(call.path()?.as_ref())?;
         self.changed(Action::Write, self.path.clone());
         Ok(())
+    }
+
+    /// Whether a call that stores a value at its path stores the document, if it does not exist.
+    fn stores_if_absent(&self, call: &Call<'_>) -> Result<bool, CallError> {
+        Ok(self.path.tokens().is_empty() || call.missing_parents()? == MissingParents::Create)
     }
 
     fn changed(&mut self, action: Action, path: Path) {
