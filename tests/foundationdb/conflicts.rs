@@ -7,8 +7,8 @@ use std::time::Duration;
 use phyllo::budget::{Budget, Steps};
 use phyllo::database::{
     Answer, Bulk, Check, Database, DocumentKey, Existing, Extent, MissingParents, ReadRequest,
-    TypeState, Update, UpdateOperation, ValueSource, bulk, define_type, insert, load, merge, patch,
-    put, replace, test_document,
+    TypeState, Update, UpdateOperation, UpdateOperator, ValueSource, bulk, define_type, insert,
+    load, merge, patch, put, replace, test_document,
 };
 use phyllo::document::filter::{Condition, Filter, Test};
 use phyllo::document::id::DocumentId;
@@ -525,10 +525,8 @@ async fn apply_words(
         )
         .await;
     }
-    let operation = match words[0] {
-        "append" => UpdateOperation::append_all(leaves(words[2]))?,
-        _ => UpdateOperation::remove_all(&leaves(words[2]), &memory).await?,
-    };
+    let operator = UpdateOperator::parse(words[0]).expect("an operator");
+    let operation = UpdateOperation::of_value(operator, leaves(words[2]), &memory).await?;
     let update = Bulk::Update(vec![Update::new(Query::parse(words[1])?, operation)?]);
     let changes = bulk(transaction, &budget, vec![document.clone()], &update, None).await?;
     Ok(!changes.changed.is_empty())

@@ -39,6 +39,8 @@ mod following;
 mod formats;
 mod from_end;
 mod hints;
+mod id_from;
+mod if_absent;
 mod indexing;
 mod indexing_large;
 #[path = "../store_conformance/injected.rs"]
@@ -88,6 +90,7 @@ mod types_model;
 mod unique_values;
 mod unknown_commits;
 mod updating;
+mod updating_one;
 mod variables;
 mod versions;
 mod writing;

@@ -43,7 +43,12 @@ async fn check(stored: &str, path: Value, after: Value) {
 async fn missing_objects_are_created() {
     check("{}", json!("/a"), json!({"a": 7})).await;
     check("{}", json!("/a/b/c"), json!({"a": {"b": {"c": 7}}})).await;
-    check(r#"{"a":{"x":1}}"#, json!("/a/b/c"), json!({"a": {"b": {"c": 7}, "x": 1}})).await;
+    check(
+        r#"{"a":{"x":1}}"#,
+        json!("/a/b/c"),
+        json!({"a": {"b": {"c": 7}, "x": 1}}),
+    )
+    .await;
     check("[{}]", json!("/0/a/b"), json!([{"a": {"b": 7}}])).await;
     check("{}", json!(["1", "2"]), json!({"1": {"2": 7}})).await;
 }
@@ -54,7 +59,12 @@ async fn arrays_are_created_for_a_dash_and_the_index_0() {
     }
     check("{}", json!("/a/-/0/b/-"), json!({"a": [[{"b": [7]}]]})).await;
     // A member of an existing object.
-    check(r#"{"a":{}}"#, json!("/a/0/b"), json!({"a": {"0": {"b": 7}}})).await;
+    check(
+        r#"{"a":{}}"#,
+        json!("/a/0/b"),
+        json!({"a": {"0": {"b": 7}}}),
+    )
+    .await;
 }
 
 async fn an_element_with_parents_is_appended() {
@@ -104,9 +114,21 @@ async fn every_change_that_adds_creates_parents() {
     let client = client().await;
     client.insert("2", r#"{"x":[1]}"#).await;
     for (change, path, expected) in [
-        ("incrementDocument(id: 1, path: \"/n/m\", by: 3, createParents: true)", "/n", json!({"m": 3})),
-        ("incrementDocument(id: 1, path: \"/n/m\", by: 3, createParents: true)", "/n", json!({"m": 6})),
-        ("copyDocument(id: 1, path: \"/c/d\", from: {id: 2, path: \"/x\"}, createParents: true)", "/c", json!({"d": [1]})),
+        (
+            "incrementDocument(id: 1, path: \"/n/m\", by: 3, createParents: true)",
+            "/n",
+            json!({"m": 3}),
+        ),
+        (
+            "incrementDocument(id: 1, path: \"/n/m\", by: 3, createParents: true)",
+            "/n",
+            json!({"m": 6}),
+        ),
+        (
+            "copyDocument(id: 1, path: \"/c/d\", from: {id: 2, path: \"/x\"}, createParents: true)",
+            "/c",
+            json!({"d": [1]}),
+        ),
     ] {
         let query = format!("mutation {{ it: {change} {{ value(path: \"{path}\") }} }}");
         let data = client.data(&query, NONE).await;
@@ -131,11 +153,17 @@ async fn a_patch_creates_parents_where_it_adds() {
     let moved = json!({"y": 1, "z": [2]});
     let after = json!({"a": {"b": 1}, "p": {"c": {"d": moved}, "m": {"n": [moved]}}});
     assert_eq!(data["patchDocument"]["value"], after);
-    replica.reach(&[("1".to_owned(), after.clone())].into()).await;
+    replica
+        .reach(&[("1".to_owned(), after.clone())].into())
+        .await;
     for op in ["replace", "remove", "test"] {
         let patch = json!([{"op": op, "path": "/q/r", "value": 1}]);
         let (code, _) = client.error(query, json!({"patch": patch})).await;
-        let expected = if op == "test" { "TEST_FAILED" } else { "NOT_FOUND" };
+        let expected = if op == "test" {
+            "TEST_FAILED"
+        } else {
+            "NOT_FOUND"
+        };
         assert_eq!(code, expected, "{op}");
     }
     let query = "mutation { patchDocument(id: 9, createParents: true,
@@ -159,7 +187,11 @@ async fn created_parents_are_validated_against_the_type() {
         let query = format!(
             "mutation {{ replaceDocument(id: 1, path: \"{path}\", document: 7, createParents: true) {{ key }} }}"
         );
-        assert_eq!(client.error(&query, NONE).await.0, "TYPE_MISMATCH", "{path}");
+        assert_eq!(
+            client.error(&query, NONE).await.0,
+            "TYPE_MISMATCH",
+            "{path}"
+        );
     }
     for path in ["/a/b", "/l/-/b"] {
         replaced(&client, &json!(path)).await;
@@ -187,7 +219,8 @@ async fn created_parents_have_index_entries() {
         ("{at: \"$.l[*].b\", eq: 7}", "l"),
         ("{at: \"$.a.b\", exists: true}", "n"),
     ] {
-        let query = format!("{{ documents(where: {filter}) {{ nodes {{ key }} plan {{ index }} }} }}");
+        let query =
+            format!("{{ documents(where: {filter}) {{ nodes {{ key }} plan {{ index }} }} }}");
         let data = client.data(&query, NONE).await;
         let expected = json!({"nodes": [{"key": "1"}], "plan": {"index": index}});
         assert_eq!(data["documents"], expected);

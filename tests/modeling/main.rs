@@ -12,6 +12,6 @@ mod counter;
 mod linked_list;
 mod multimap;
 mod page;
-mod reference;
 #[path = "../pages/mod.rs"]
 mod pages;
+mod reference;

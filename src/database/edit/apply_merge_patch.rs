@@ -50,9 +50,7 @@ pub async fn merge(
                 .await?;
         }
         Target::Orphan => {
-            let location = editor
-                .below_missing(path, CreatedParents::Objects)
-                .await?;
+            let location = editor.below_missing(path, CreatedParents::Objects).await?;
             editor
                 .put_new(&location, &alone(patch, budget).await?)
                 .await?;

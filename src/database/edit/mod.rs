@@ -27,12 +27,14 @@
 
 pub(crate) mod append;
 pub(crate) mod apply_merge_patch;
+pub(crate) mod apply_update;
 pub(crate) mod editor;
 pub(crate) mod increment;
 pub(crate) mod patch;
+pub(crate) mod rename;
 pub(crate) mod source;
 pub(crate) mod stored_response;
-pub(crate) mod update_operators;
+pub(crate) mod update_operation;
 pub(crate) mod write_document;
 
 use std::sync::Arc;
@@ -70,6 +72,25 @@ pub async fn replace(
 ) -> Result<bool> {
     let (mut editor, target) = Editor::begin(transaction, budget, document, path).await?;
     editor.put(target, path, leaves, parents).await?;
+    editor.finish().await
+}
+
+/// Stores a value as [`replace`], unless one is stored there. Returns whether it was stored.
+///
+/// # Errors
+/// As [`replace`].
+pub async fn put_if_absent(
+    transaction: &dyn Transaction,
+    budget: &Budget,
+    document: &Arc<DocumentKey>,
+    path: &Path,
+    leaves: &Leaves,
+    parents: MissingParents,
+) -> Result<bool> {
+    let (mut editor, target) = Editor::begin(transaction, budget, document, path).await?;
+    if !matches!(target, Target::Present(_)) {
+        editor.put(target, path, leaves, parents).await?;
+    }
     editor.finish().await
 }
 

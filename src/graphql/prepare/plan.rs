@@ -122,6 +122,8 @@ pub(crate) enum Field {
     Collection,
     Path,
     Version,
+    /// `Document.created`
+    Created,
     Kind,
     Value(Where),
     Values(Paths),
@@ -226,7 +228,8 @@ schema_fields! {
             "copyDocument" => CopyDocument, "testDocument" => TestDocument,
             "mergeDocument" => MergeDocument, "patchDocument" => PatchDocument,
             "incrementDocument" => IncrementDocument, "deleteDocument" => DeleteDocument,
-            "appendDocument" => AppendDocument, "updateDocuments" => UpdateDocuments,
+            "appendDocument" => AppendDocument, "updateDocument" => UpdateDocument,
+            "updateDocuments" => UpdateDocuments,
             "deleteDocuments" => DeleteDocuments, "takeDocuments" => TakeDocuments,
             "createIndex" => CreateIndex, "dropIndex" => DropIndex,
             "dropCollection" => DropCollection, "setCollectionType" => SetCollectionType,

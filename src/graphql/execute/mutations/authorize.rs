@@ -62,13 +62,17 @@ pub(super) async fn authorize(
 /// A result of the function, as far as its selection reads from documents, and whether the id of its document
 /// is not known yet.
 fn result(function: MutationFunction, places: &FunctionPlaces) -> Result<Option<(Outcome, bool)>> {
-    let document = places.document.clone().map(Arc::new);
+    let mut is_new = false;
+    let mut document = places.document.clone().map(Arc::new);
+    if let Some(collection) = &places.unknown_in {
+        is_new = true;
+        document = Some(Arc::new(any_document(collection)?));
+    }
     Ok(Some(match function {
         MutationFunction::InsertDocument => match (document, places.used.first()) {
             (Some(document), _) => (Outcome::Document(document), false),
             (None, Some(PlaceUsed { collection, .. })) => {
-                let any = DocumentKey::new(&**collection, DocumentId::Integer(1))?;
-                (Outcome::Document(Arc::new(any)), true)
+                (Outcome::Document(Arc::new(any_document(collection)?)), true)
             }
             (None, None) => return Err(mismatch()),
         },
@@ -77,9 +81,10 @@ fn result(function: MutationFunction, places: &FunctionPlaces) -> Result<Option<
         | MutationFunction::TestDocument
         | MutationFunction::MergeDocument
         | MutationFunction::PatchDocument
-        | MutationFunction::IncrementDocument => {
+        | MutationFunction::IncrementDocument
+        | MutationFunction::UpdateDocument => {
             let document = document.ok_or_else(mismatch)?;
-            (Outcome::Document(document), false)
+            (Outcome::Document(document), is_new)
         }
         MutationFunction::DeleteDocument => {
             let document = document.ok_or_else(mismatch)?;
@@ -91,7 +96,7 @@ fn result(function: MutationFunction, places: &FunctionPlaces) -> Result<Option<
                 deleted: true,
                 value: None,
             };
-            (Outcome::Deletion(deletion), false)
+            (Outcome::Deletion(deletion), is_new)
         }
         MutationFunction::AppendDocument
         | MutationFunction::UpdateDocuments
@@ -103,6 +108,11 @@ fn result(function: MutationFunction, places: &FunctionPlaces) -> Result<Option<
         | MutationFunction::SetCollectionType
         | MutationFunction::DropCollectionType => return Ok(None),
     }))
+}
+
+/// A document that stands for one whose id is not known.
+fn any_document(collection: &str) -> Result<DocumentKey> {
+    DocumentKey::new(collection, DocumentId::Integer(1))
 }
 
 /// What the rules decide about the places of a function.

@@ -1,16 +1,20 @@
 //! A call of the function of a root field, and its arguments.
 
-use async_graphql::{InputType, MaybeUndefined, PathSegment, Pos, ServerError};
+use std::sync::Arc;
+
+use async_graphql::{ID, InputType, MaybeUndefined, PathSegment, Pos, ServerError};
 use bytes::Bytes;
 
 use super::field_permit::FieldPermit;
 use super::session::MutationSession;
-use crate::database::MissingParents;
+use crate::database::{DocumentKey, MissingParents};
 use crate::error::{Error, Result};
 use crate::graphql::arguments::json_argument::{LeavesArgument, leaves, parsed};
-use crate::graphql::arguments::place_input::DEFAULT_COLLECTION;
+use crate::graphql::arguments::place_input::{DEFAULT_COLLECTION, NamedDocument, PlaceInput};
 use crate::graphql::arguments::required::{in_argument, required_json};
+use crate::graphql::arguments::timestamp::rfc3339;
 use crate::graphql::arguments::update_lists::UpdateLists;
+use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::PlanArguments;
 use crate::graphql::prepare::plan::{ElementField, Field, PlannedField, PlannedMutation};
 use crate::graphql::response::write_errors::server_error;
@@ -53,6 +57,47 @@ impl CallError {
     }
 }
 
+/// The arguments that say which document is changed.
+pub(super) struct TargetArguments {
+    collection: String,
+    id: Option<ID>,
+    id_from: Option<PlaceInput>,
+}
+
+impl TargetArguments {
+    /// Which document they name. It is not the changed one.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: they name none, or two. As [`NamedDocument::of`].
+    pub(super) fn named(&self) -> Result<NamedDocument<'_>> {
+        let id = self.id.as_ref().map(|id| id.as_str());
+        match NamedDocument::of(&self.collection, id, self.id_from.as_ref())? {
+            NamedDocument::Changed => Err(Error::bad_input(
+                "the document is not named: give the argument `id` or `idFrom`",
+            )),
+            named => Ok(named),
+        }
+    }
+
+    /// The document, whose key may be read in the transaction.
+    ///
+    /// # Errors
+    /// As [`TargetArguments::named`] and [`PlaceInput::read_key`].
+    pub(super) async fn document(&self, session: &MutationSession) -> Result<Arc<DocumentKey>> {
+        let document = match self.named()? {
+            NamedDocument::Key(document) => document,
+            NamedDocument::Stored(collection, at) => {
+                let request_budget = &session.request_budget;
+                let memory = request_budget.budget().reserve();
+                let id = at.read_key(session.transaction(), request_budget, &memory);
+                DocumentKey::new(collection, id.await?)?
+            }
+            NamedDocument::Changed => return Err(mismatch()),
+        };
+        Ok(Arc::new(document))
+    }
+}
+
 impl Call<'_> {
     /// The value of an argument. A variable without a value leaves the argument out. An argument that is
     /// not there is undefined, which optional types accept.
@@ -89,6 +134,15 @@ impl Call<'_> {
         self.argument_or("collection", DEFAULT_COLLECTION.to_owned())
     }
 
+    /// The arguments that say which document is changed.
+    pub(super) fn target(&self) -> Result<TargetArguments, CallError> {
+        Ok(TargetArguments {
+            collection: self.collection()?,
+            id: self.argument("id")?,
+            id_from: self.argument("idFrom")?,
+        })
+    }
+
     /// The path in the argument `path`. None if it is null.
     pub(super) fn path(&self) -> Result<Option<PathScalar>, CallError> {
         self.argument_or("path", Some(PathScalar::default()))
@@ -101,6 +155,11 @@ impl Call<'_> {
         } else {
             MissingParents::Fail
         })
+    }
+
+    /// Whether a value is stored only if none is stored at its place.
+    pub(super) fn if_absent(&self) -> Result<bool, CallError> {
+        self.argument_or("ifAbsent", false)
     }
 
     /// The version that the document must have, if one is given.
@@ -133,15 +192,22 @@ impl Call<'_> {
         patch.map_err(|error| in_argument("patch", error))
     }
 
-    /// The lists of operators of `updateDocuments`.
+    /// The lists of operators of `updateDocument` and `updateDocuments`.
     pub(super) fn update_lists(&self) -> Result<UpdateLists, CallError> {
+        let time = rfc3339(self.session.time);
         Ok(UpdateLists {
             set: self.argument("set")?,
             unset: self.argument("unset")?,
+            rename: self.argument("rename")?,
             increment: self.argument("increment")?,
+            min: self.argument("min")?,
+            max: self.argument("max")?,
             remove: self.argument("remove")?,
             append: self.argument("append")?,
+            add: self.argument("add")?,
             merge: self.argument("merge")?,
+            now: self.argument("now")?,
+            time: format!("\"{time}\"").into(),
         })
     }
 

@@ -149,7 +149,9 @@ impl<'e> MutationExecutor<'e> {
             below: &call.planned.below,
             size: call.planned.size,
             is_written: match &outcome {
-                Outcome::Document(document) => self.session.has_written(document),
+                Outcome::Document(document) | Outcome::IfAbsent(document, _) => {
+                    self.session.has_written(document)
+                }
                 Outcome::Deletion(deletion) => self.session.has_written(&deletion.document),
                 _ => false,
             },
@@ -185,6 +187,7 @@ impl<'e> MutationExecutor<'e> {
             MutationFunction::MergeDocument => document::merge(call).await,
             MutationFunction::PatchDocument => document::patch(call).await,
             MutationFunction::IncrementDocument => document::increment(call).await,
+            MutationFunction::UpdateDocument => document::update(call).await,
             MutationFunction::DeleteDocument => delete::delete_document(call).await,
             MutationFunction::TakeDocuments => delete::take_documents(call).await,
             MutationFunction::AppendDocument => append::append_document(call).await,

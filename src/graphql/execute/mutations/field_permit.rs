@@ -97,7 +97,7 @@ impl FieldPermit {
         outcome: &Outcome,
     ) -> Result<()> {
         let document = match outcome {
-            Outcome::Document(document) => document,
+            Outcome::Document(document) | Outcome::IfAbsent(document, _) => document,
             Outcome::Deletion(deletion) if !deletion.is_of_whole() => &deletion.document,
             _ => return Ok(()),
         };

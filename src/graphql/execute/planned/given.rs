@@ -19,6 +19,8 @@ pub(crate) enum Given<'g> {
 pub(crate) enum Outcome {
     /// The document after it was changed or tested.
     Document(Arc<DocumentKey>),
+    /// The document after a value was stored if none was there, and whether it was.
+    IfAbsent(Arc<DocumentKey>, bool),
     Deletion(Deletion),
     Taken(Vec<Deletion>),
     /// The key of an appended document, with the pending versionstamp as its id.

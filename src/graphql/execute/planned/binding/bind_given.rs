@@ -15,7 +15,10 @@ impl<'p> Binder<'p> {
     /// Binds what is selected from `given`.
     pub(crate) fn given(&mut self, given: Given<'p>, below: &'p Selection) -> Result<()> {
         match given {
-            Given::Outcome(Outcome::Document(document)) => {
+            Given::Outcome(Outcome::Document(document) | Outcome::IfAbsent(document, _)) => {
+                if let Given::Outcome(Outcome::IfAbsent(_, created)) = given {
+                    self.created = Some(*created);
+                }
                 let document = self.document(Cow::Borrowed(&**document));
                 let whole = Here::whole(DocumentAt::Bound(document), (ROOT, 0));
                 self.object(below, |binder, field| binder.member(&whole, field))
