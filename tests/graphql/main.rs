@@ -93,6 +93,7 @@ mod updating;
 mod updating_one;
 mod variables;
 mod versions;
+mod write_list;
 mod writing;
 
 /// Random sequences of changes, and random databases that are queried.

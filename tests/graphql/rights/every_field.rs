@@ -33,7 +33,7 @@ const OPEN: [(&str, &str); 3] = [
     ("_service", "_service { __typename }"),
 ];
 
-const MUTATIONS: [&str; 25] = [
+const MUTATIONS: [&str; 26] = [
     r#"insertDocument(id: "b", document: 1) { key }"#,
     r#"insertDocument(document: 1) { key }"#,
     r#"replaceDocument(id: "a", document: 1) { key }"#,
@@ -50,6 +50,7 @@ const MUTATIONS: [&str; 25] = [
     r#"replaceDocument(idFrom: {id: "a", path: "/n"}, document: 1) { key }"#,
     r#"updateDocument(id: "a", unset: ["$.n"]) { key }"#,
     r#"updateDocument(idFrom: {id: "a", path: "/n"}, unset: ["$.n"]) { key }"#,
+    r#"writeDocuments(operations: [{insert: {document: 1}}]) { key }"#,
     r#"updateDocuments(where: {}, everything: true, unset: ["$.n"]) { matched }"#,
     r#"deleteDocuments(where: {}, everything: true) { matched }"#,
     r#"takeDocuments { key }"#,

@@ -14,6 +14,7 @@
 
 mod coverage;
 mod mutations;
+mod one_step;
 mod queries;
 mod subscriptions;
 mod transports;
@@ -117,6 +118,7 @@ pub(super) fn of(client: &mut Client) -> Vec<Template> {
 fn all(known: &Known) -> Vec<Template> {
     let mut all = queries::templates(known);
     all.extend(mutations::templates(known));
+    all.extend(one_step::templates(known));
     all.extend(subscriptions::templates(known));
     all
 }

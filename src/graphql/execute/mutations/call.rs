@@ -2,13 +2,15 @@
 
 use std::sync::Arc;
 
-use async_graphql::{ID, InputType, MaybeUndefined, PathSegment, Pos, ServerError};
+use async_graphql::{
+    ID, InputType, MaybeUndefined, Name, PathSegment, Pos, Positioned, ServerError, Value,
+};
 use bytes::Bytes;
 
 use super::field_permit::FieldPermit;
 use super::session::MutationSession;
 use crate::database::{DocumentKey, MissingParents};
-use crate::error::{Error, Result};
+use crate::error::{Error, Limit, Result};
 use crate::graphql::arguments::json_argument::{LeavesArgument, leaves, parsed};
 use crate::graphql::arguments::place_input::{DEFAULT_COLLECTION, NamedDocument, PlaceInput};
 use crate::graphql::arguments::required::{in_argument, required_json};
@@ -16,10 +18,13 @@ use crate::graphql::arguments::timestamp::rfc3339;
 use crate::graphql::arguments::update_lists::UpdateLists;
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::PlanArguments;
-use crate::graphql::prepare::plan::{ElementField, Field, PlannedField, PlannedMutation};
+use crate::graphql::prepare::plan::{
+    ElementField, Field, MutationFunction, PlanSize, PlannedField, PlannedMutation, Selection,
+};
 use crate::graphql::response::write_errors::server_error;
 use crate::graphql::scalars::scalar_types::{Json, PathScalar, VersionScalar};
 use crate::key::Version;
+use crate::limits::BULK_DOCUMENTS_MAX;
 
 /// A call of the function of a root field.
 pub(super) struct Call<'c> {
@@ -48,6 +53,14 @@ impl From<Error> for CallError {
 }
 
 impl CallError {
+    /// Adds `place` in front of the message.
+    pub(super) fn at(self, place: String) -> Self {
+        Self {
+            error: self.error.at(place),
+            ..self
+        }
+    }
+
     /// The error in the response, at a field.
     pub(super) fn located(&self, field: &PlannedField) -> ServerError {
         let mut located = server_error(&self.error);
@@ -211,10 +224,95 @@ impl Call<'_> {
         })
     }
 
+    /// The writes in the argument `operations`, each as the field of the mutation that it names.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: an element has not exactly one member. `TOO_LARGE`: there are too many.
+    pub(super) fn writes(&self) -> Result<Vec<PlannedMutation>, CallError> {
+        let mut arguments = self.planned.arguments.iter();
+        let given = arguments.find(|(argument, _)| argument.node == "operations");
+        let (_, given) = given.ok_or_else(mismatch)?;
+        let writes = match self.variables.value(&given.node) {
+            Some(Value::List(writes)) => writes,
+            Some(write) => vec![write],
+            None => Vec::new(),
+        };
+        if writes.len() > BULK_DOCUMENTS_MAX {
+            let limit = Limit::new("changedDocuments", BULK_DOCUMENTS_MAX);
+            let message = format!("there are more than {BULK_DOCUMENTS_MAX} writes");
+            return Err(Error::too_large(limit, message).into());
+        }
+        let writes = writes.into_iter().enumerate();
+        let planned = writes.map(|(number, write)| {
+            let write = planned_write(write, given.pos);
+            write.ok_or_else(|| {
+                let message = "exactly one member is required, which is not null";
+                Error::bad_input(message)
+                    .at(format!("the write {number}"))
+                    .into()
+            })
+        });
+        planned.collect()
+    }
+
+    /// The call of a write among those of [`Call::writes`].
+    pub(super) fn of_write<'w>(
+        &'w self,
+        planned: &'w PlannedMutation,
+        permit: Option<&'w FieldPermit>,
+    ) -> Call<'w> {
+        Call {
+            session: self.session,
+            field: self.field,
+            planned,
+            variables: self.variables,
+            permit,
+        }
+    }
+
     /// Whether the removed value is selected.
     pub(super) fn selects_value(&self) -> bool {
         let mut selected = self.variables.included(&self.planned.below);
         selected
             .any(|selected| matches!(selected.field, Field::OfElement(ElementField::DeletedValue)))
     }
+}
+
+/// The function that a member of `DocumentWrite` names.
+fn function_of_write(member: &str) -> Option<MutationFunction> {
+    Some(match member {
+        "insert" => MutationFunction::InsertDocument,
+        "append" => MutationFunction::AppendDocument,
+        "replace" => MutationFunction::ReplaceDocument,
+        "copy" => MutationFunction::CopyDocument,
+        "merge" => MutationFunction::MergeDocument,
+        "patch" => MutationFunction::PatchDocument,
+        "increment" => MutationFunction::IncrementDocument,
+        "update" => MutationFunction::UpdateDocument,
+        "delete" => MutationFunction::DeleteDocument,
+        "test" => MutationFunction::TestDocument,
+        _ => return None,
+    })
+}
+
+/// A write as a field of `Mutation`. None if it has not exactly one member.
+fn planned_write(write: Value, pos: Pos) -> Option<PlannedMutation> {
+    let Value::Object(members) = write else {
+        return None;
+    };
+    let mut members = members.into_iter();
+    let (Some((member, Value::Object(arguments))), None) = (members.next(), members.next()) else {
+        return None;
+    };
+    let arguments = arguments.into_iter().map(|(name, value)| {
+        let name: Positioned<Name> = Positioned::new(name, pos);
+        (name, Positioned::new(value.into_value(), pos))
+    });
+    Some(PlannedMutation {
+        function: function_of_write(&member)?,
+        name: member,
+        arguments: arguments.collect(),
+        below: Selection(Vec::new()),
+        size: PlanSize::default(),
+    })
 }

@@ -132,6 +132,8 @@ impl FunctionPlaces {
                 let collection = call.collection()?;
                 places.updates(call, &collection).await?;
             }
+            // Each write has its own places.
+            MutationFunction::WriteDocuments => return Err(mismatch().into()),
             MutationFunction::UpdateDocuments => {
                 let collection = places.filter(call).await?;
                 places.updates(call, &collection).await?;

@@ -51,6 +51,7 @@ pub(super) fn of_given(
         Given::Outcome(
             Outcome::Document(_)
             | Outcome::IfAbsent(..)
+            | Outcome::Written(_)
             | Outcome::IndexDrop(_)
             | Outcome::TypeDrop(_),
         ) => Err(mismatch()),

@@ -130,7 +130,7 @@ pub(crate) struct Binder<'p> {
     /// The current position.
     pub(crate) position: Option<usize>,
     /// Whether the version of documents is that of the commit.
-    is_written: bool,
+    pub(crate) is_written: bool,
     /// What `Document.created` is.
     pub(crate) created: Option<bool>,
     /// The values of the fields that introspect the schema, as JSON.
