@@ -39,13 +39,16 @@ pub use check::finding::{Finding, Severity, Summary};
 pub use copy::salvage::{SalvagedDocument, SalvagedDocuments, SalvagedSettings};
 pub use document_key::{DocumentKey, check_collection};
 pub use edit::append::append;
+pub use edit::apply_update::update_document;
 pub use edit::editor::Put;
-pub use edit::source::ValueSource;
+pub use edit::rename::Rename;
+pub use edit::source::{DocumentReference, ValuePlace, ValueSource};
 pub use edit::stored_response::{IdempotencyKey, StoredResponse, keep_answer, kept_answer};
-pub use edit::update_operators::{Update, UpdateOperation, UpdateOperator};
-pub use edit::write_document::{Existing, insert, put};
+pub use edit::update_operation::{Comparand, Update, UpdateOperation, UpdateOperator};
+pub use edit::write_document::{Existing, insert, insert_if_absent, put};
 pub use edit::{
-    delete, depend_on_version, exists, increment, merge, patch, replace, version_before,
+    MissingParents, delete, depend_on_version, exists, increment, merge, patch, put_if_absent,
+    replace, version_before,
 };
 pub use format::{
     FORMAT, FORMAT_CHANGES, FORMAT_EXACT_ENTRIES, FORMAT_INDEXED, FORMAT_LOG,

@@ -1,13 +1,14 @@
 //! Sets of JSON values, to find the elements of an array that are equal to one of them.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::decode_pairs::{KeyStep, Malformed, kind_at, step};
 use super::index::IndexValue;
 use super::leaves::Leaves;
-use super::tuple::decode_leaf;
+use super::tuple::{append_segment, decode_leaf};
 use crate::budget::Steps;
 use crate::document::leaf::{Kind, Leaf};
+use crate::document::path::SegmentRef;
 use crate::error::{Error, Result};
 use crate::limits::COPIED_BYTES_PER_STEP;
 
@@ -15,7 +16,8 @@ use crate::limits::COPIED_BYTES_PER_STEP;
 /// value.
 #[derive(Clone, Debug, Default)]
 pub struct ValueSet {
-    values: HashSet<Box<[u8]>>,
+    /// The values, each with the number of the first element that has it.
+    values: HashMap<Box<[u8]>, u64>,
     /// The length of the longest value.
     bytes_max: usize,
 }
@@ -28,7 +30,7 @@ impl ValueSet {
             value.push(key, leaf);
         }
         let mut set = Self::default();
-        set.insert(&value);
+        set.insert(&value, 0);
         set
     }
 
@@ -49,13 +51,13 @@ impl ValueSet {
                 continue;
             };
             if pair.is_first && pair.index > 0 {
-                set.insert(&value);
+                set.insert(&value, pair.index - 1);
                 value.0.clear();
             }
             value.push(&key[pair.element_bytes..], leaf);
         }
-        if elements.index.is_some() {
-            set.insert(&value);
+        if let Some(last) = elements.index {
+            set.insert(&value, last);
         }
         Ok(set)
     }
@@ -65,10 +67,101 @@ impl ValueSet {
         self.values.is_empty()
     }
 
-    fn insert(&mut self, value: &CanonicalValue) {
+    fn insert(&mut self, value: &CanonicalValue, element: u64) {
         self.bytes_max = self.bytes_max.max(value.0.len());
-        self.values.insert(value.0.as_slice().into());
+        self.values
+            .entry(value.0.as_slice().into())
+            .or_insert(element);
     }
+}
+
+/// The elements of an array, without those that are equal to an earlier one.
+#[derive(Clone, Debug)]
+pub struct DistinctElements {
+    array: Leaves,
+    /// The elements, with their indexes in `array`.
+    values: ValueSet,
+}
+
+impl DistinctElements {
+    /// The array of one element.
+    pub fn of_value(element: Leaves) -> Self {
+        Self {
+            values: ValueSet::of_value(&element),
+            array: element.into_array(),
+        }
+    }
+
+    /// The distinct elements of an array.
+    ///
+    /// # Errors
+    /// As [`ValueSet::of_elements`].
+    pub fn of_array(array: &Leaves, steps: &Steps<'_>) -> Result<Self> {
+        let values = ValueSet::of_elements(array, steps)?;
+        let first: HashSet<u64> = values.values.values().copied().collect();
+        match with_elements(array, |index| first.contains(&index), steps)? {
+            Some(array) => Ok(Self {
+                values: ValueSet::of_elements(&array, steps)?,
+                array,
+            }),
+            None => Ok(Self {
+                array: array.clone(),
+                values,
+            }),
+        }
+    }
+
+    /// The array of them.
+    pub fn array(&self) -> &Leaves {
+        &self.array
+    }
+
+    /// The set of them.
+    pub fn values(&self) -> &ValueSet {
+        &self.values
+    }
+
+    /// The array of those that are not among the `found` ones. None if there are none.
+    ///
+    /// # Errors
+    /// As [`Steps::spend`].
+    pub fn without(&self, found: &[EqualElement], steps: &Steps<'_>) -> Result<Option<Leaves>> {
+        let found: HashSet<u64> = found.iter().map(|equal| equal.value).collect();
+        with_elements(&self.array, |index| !found.contains(&index), steps)
+    }
+}
+
+/// The array of the elements that `keep` selects by their indexes. None if there are none.
+fn with_elements(
+    array: &Leaves,
+    keep: impl Fn(u64) -> bool,
+    steps: &Steps<'_>,
+) -> Result<Option<Leaves>> {
+    let mut pairs: Vec<(Vec<u8>, &[u8])> = Vec::new();
+    let mut elements = Elements::default();
+    let mut kept = 0;
+    for (key, leaf) in array.iter() {
+        steps.spend(1 + (key.len() + leaf.len()) as u64 / COPIED_BYTES_PER_STEP)?;
+        let pair = elements.next(key);
+        let Some(pair) = pair.map_err(|error| Error::internal(error.to_string()))? else {
+            continue;
+        };
+        if keep(pair.index) {
+            kept += u64::from(pair.is_first);
+            let mut moved = Vec::with_capacity(key.len());
+            append_segment(&mut moved, SegmentRef::Index(kept - 1));
+            moved.extend_from_slice(&key[pair.element_bytes..]);
+            pairs.push((moved, leaf));
+        }
+    }
+    if pairs.is_empty() {
+        return Ok(None);
+    }
+    let moved = pairs.iter().map(|(key, leaf)| (&key[..], *leaf));
+    let moved = Leaves::from_stored(moved);
+    moved
+        .map(Some)
+        .map_err(|(error, _)| Error::internal(error.to_string()))
 }
 
 /// Checks that a value is an array.
@@ -83,6 +176,15 @@ pub fn check_array(value: &Leaves) -> Result<()> {
     }
 }
 
+/// An element of an array that is equal to a value of a set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EqualElement {
+    /// The index of the element.
+    pub index: u64,
+    /// The number of the value in the set.
+    pub value: u64,
+}
+
 /// Finds the elements of an array that are in a [`ValueSet`], from the pairs of the array in the
 /// order of their keys. Holds one element at most, and none that is longer than all values of the
 /// set.
@@ -90,7 +192,7 @@ pub struct EqualElements<'s> {
     values: &'s ValueSet,
     elements: Elements,
     value: CanonicalValue,
-    found: Vec<u64>,
+    found: Vec<EqualElement>,
 }
 
 impl<'s> EqualElements<'s> {
@@ -123,8 +225,8 @@ impl<'s> EqualElements<'s> {
         Ok(())
     }
 
-    /// The indexes of the elements, in ascending order.
-    pub fn finish(mut self) -> Vec<u64> {
+    /// The elements, in the order of their indexes.
+    pub fn finish(mut self) -> Vec<EqualElement> {
         self.end(self.elements.index);
         self.found
     }
@@ -136,9 +238,10 @@ impl<'s> EqualElements<'s> {
 
     fn end(&mut self, element: Option<u64>) {
         if let Some(index) = element
-            && self.values.values.contains(&self.value.0[..])
+            && let Some(value) = self.values.values.get(&self.value.0[..])
         {
-            self.found.push(index);
+            let value = *value;
+            self.found.push(EqualElement { index, value });
         }
         self.value.0.clear();
     }
@@ -216,7 +319,45 @@ mod tests {
         for (key, leaf) in leaves(array).iter() {
             finder.push(key, leaf).expect("well-formed");
         }
-        finder.finish()
+        finder.finish().iter().map(|equal| equal.index).collect()
+    }
+
+    #[test]
+    fn elements_are_distinct_by_value() {
+        let budget = Budget::of_background();
+        let steps = Steps::of(&budget);
+        for (array, distinct, present, missing) in [
+            ("[]", "[]", "[1]", None),
+            (
+                "[1,2,1.0,\"1\",2]",
+                "[1,2,\"1\"]",
+                "[2.0]",
+                Some("[1,\"1\"]"),
+            ),
+            (
+                "[{\"a\":[1]},[],{\"a\":[1.0]}]",
+                "[{\"a\":[1]},[]]",
+                "[[],[]]",
+                Some("[{\"a\":[1]}]"),
+            ),
+            ("[1,1]", "[1]", "[0,1]", None),
+        ] {
+            let elements = DistinctElements::of_array(&leaves(array), &steps).expect("an array");
+            assert_eq!(elements.array().to_json(), distinct.as_bytes(), "{array}");
+            let mut finder = EqualElements::new(elements.values());
+            for (key, leaf) in leaves(present).iter() {
+                finder.push(key, leaf).expect("well-formed");
+            }
+            let rest = elements
+                .without(&finder.finish(), &steps)
+                .expect("a budget");
+            let rest = rest.map(|rest| rest.to_json());
+            assert_eq!(
+                rest.as_deref(),
+                missing.map(str::as_bytes),
+                "{array} in {present}"
+            );
+        }
     }
 
     #[test]

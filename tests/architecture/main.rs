@@ -438,7 +438,7 @@ fn each_request_has_one_budget() {
 /// that contains one.
 #[test]
 fn work_that_clients_can_make_large_takes_a_budget() {
-    const WORK: [(&str, &str); 42] = [
+    const WORK: [(&str, &str); 43] = [
         ("src/document/jsonpath/mod.rs", "pub fn select<"),
         ("src/document/filter/mod.rs", "pub fn holds<"),
         ("src/document/filter/mod.rs", "pub fn passes("),
@@ -491,9 +491,13 @@ fn work_that_clients_can_make_large_takes_a_budget() {
         ("src/database/edit/patch.rs", "pub async fn patch("),
         ("src/database/edit/increment.rs", "pub async fn increment("),
         ("src/database/edit/source.rs", "pub async fn read("),
-        ("src/database/edit/update_operators.rs", "async fn update("),
+        ("src/database/edit/apply_update.rs", "async fn update("),
         (
-            "src/database/edit/update_operators.rs",
+            "src/database/edit/apply_update.rs",
+            "pub async fn update_document(",
+        ),
+        (
+            "src/database/edit/update_operation.rs",
             "pub async fn remove_all(",
         ),
         (

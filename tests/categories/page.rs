@@ -11,7 +11,7 @@ cases!(
 
 async fn operations_of_the_page_return_the_documented_responses() {
     let served = Served::on(super::empty_store().await).await;
-    let walked = walk(&served, &Exchange::of_page(PAGE)).await;
+    let walked = walk(&served, &Exchange::of_page(PAGE, None)).await;
     walked.unwrap_or_else(|wrong| panic!("{wrong}"));
     let tree = Tree::read(&served).await;
     assert_eq!(tree.contradiction(), None);

@@ -121,7 +121,7 @@ impl Tree {
 /// # Panics
 /// The page has no such operation, or the operation does not have one of the texts.
 pub(crate) fn operation(name: &str, texts: &[(&str, &str)]) -> String {
-    static EXCHANGES: LazyLock<Vec<Exchange>> = LazyLock::new(|| Exchange::of_page(PAGE));
+    static EXCHANGES: LazyLock<Vec<Exchange>> = LazyLock::new(|| Exchange::of_page(PAGE, None));
     let begin = format!("mutation {name} {{");
     let found = EXCHANGES
         .iter()

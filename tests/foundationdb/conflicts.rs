@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use phyllo::budget::{Budget, Steps};
 use phyllo::database::{
-    Answer, Bulk, Check, Database, DocumentKey, Existing, Extent, ReadRequest, TypeState, Update,
-    UpdateOperation, ValueSource, bulk, define_type, insert, load, merge, patch, put, replace,
-    test_document,
+    Answer, Bulk, Check, Database, DocumentKey, Existing, Extent, MissingParents, ReadRequest,
+    TypeState, Update, UpdateOperation, UpdateOperator, ValueSource, bulk, define_type, insert,
+    load, merge, patch, put, replace, test_document,
 };
 use phyllo::document::filter::{Condition, Filter, Test};
 use phyllo::document::id::DocumentId;
@@ -181,7 +181,8 @@ async fn change_typed(transaction: &dyn Transaction, write: &str) -> phyllo::err
         "replace" => {
             let leaf = Leaves::from_json("3")?;
             let member = Path::of_segments(&[Segment::Key("a".to_owned())]);
-            replace(transaction, &budget, &document, &member, &leaf).await?;
+            let parents = MissingParents::Fail;
+            replace(transaction, &budget, &document, &member, &leaf, parents).await?;
         }
         _ => {
             let existing = Existing::Replace;
@@ -481,6 +482,7 @@ async fn apply(transaction: &dyn Transaction, id: &DocumentId, change: &str) -> 
             &document,
             &root,
             &operations,
+            MissingParents::Fail,
         )
         .await
     };
@@ -505,7 +507,8 @@ async fn apply_words(
             path: path(words[1]),
         };
         let copied = source.read(transaction, &memory).await?;
-        return replace(transaction, &budget, document, &path(words[2]), &copied).await;
+        let (to, parents) = (path(words[2]), MissingParents::Fail);
+        return replace(transaction, &budget, document, &to, &copied, parents).await;
     }
     if words[0] == "test" {
         let at = Query::parse(&format!("${}", words[1].replace('/', ".")))?;
@@ -518,13 +521,12 @@ async fn apply_words(
             document,
             &path(words[3]),
             &leaves("3"),
+            MissingParents::Fail,
         )
         .await;
     }
-    let operation = match words[0] {
-        "append" => UpdateOperation::append_all(leaves(words[2]))?,
-        _ => UpdateOperation::remove_all(&leaves(words[2]), &memory).await?,
-    };
+    let operator = UpdateOperator::parse(words[0]).expect("an operator");
+    let operation = UpdateOperation::of_value(operator, leaves(words[2]), &memory).await?;
     let update = Bulk::Update(vec![Update::new(Query::parse(words[1])?, operation)?]);
     let changes = bulk(transaction, &budget, vec![document.clone()], &update, None).await?;
     Ok(!changes.changed.is_empty())

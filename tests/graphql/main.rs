@@ -39,6 +39,8 @@ mod following;
 mod formats;
 mod from_end;
 mod hints;
+mod id_from;
+mod if_absent;
 mod indexing;
 mod indexing_large;
 #[path = "../store_conformance/injected.rs"]
@@ -53,6 +55,7 @@ mod names;
 mod nodes;
 mod one_budget;
 mod operations;
+mod parents;
 mod partial;
 mod patching;
 mod plans;
@@ -92,8 +95,10 @@ mod types_model;
 mod unique_values;
 mod unknown_commits;
 mod updating;
+mod updating_one;
 mod variables;
 mod versions;
+mod write_list;
 mod writing;
 
 /// Random sequences of changes, and random databases that are queried.

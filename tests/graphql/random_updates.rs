@@ -1,4 +1,4 @@
-//! Compares random `updateDocuments` with the same updates on plain JSON values. After each
+//! Compares random `updateDocuments` and `updateDocument` with the same updates on plain JSON values. After each
 //! operation the result, the documents and the index entries must agree.
 //!
 //! A failure prints its seed and the shortest failing sequence.
@@ -12,24 +12,32 @@ use serde_json::{Map, Value, json};
 use super::random_changes::INDEXES;
 use super::replica::Replica;
 use super::support::{Client, client};
-use crate::model::updates::{OPERATORS, Operand, Segment, Selector, Step, Update, apply_to_all};
+use crate::model::updates::{
+    OPERATORS, Operand, Segment, Selector, Step, Update, apply_to_all, apply_to_one,
+};
 
 cases!(sync[random_updates_equal_those_on_plain_json]);
 
 const DOCUMENTS: usize = 3;
 const OPERATIONS_MAX: usize = 12;
 
-const MUTATION: &str = "mutation(
-    $set: [DocumentValueUpdate!], $unset: [JSONPath!], $increment: [DocumentIncrementUpdate!],
+const VARIABLES: &str = "
+    $set: [DocumentValueUpdate!], $unset: [JSONPath!], $rename: [DocumentRenameUpdate!],
+    $increment: [DocumentIncrementUpdate!], $min: [DocumentBoundUpdate!], $max: [DocumentBoundUpdate!],
     $remove: [DocumentRemoveUpdate!], $append: [DocumentAppendUpdate!],
-    $merge: [DocumentMergeUpdate!]
-) {
-    updateDocuments(
-        where: {}, everything: true,
-        set: $set, unset: $unset, increment: $increment, remove: $remove, append: $append,
-        merge: $merge
-    ) { matched changed unchanged updates { operator at places } }
-}";
+    $add: [DocumentAppendUpdate!], $merge: [DocumentMergeUpdate!]";
+
+const LISTS: &str = "
+    set: $set, unset: $unset, rename: $rename, increment: $increment, min: $min, max: $max,
+    remove: $remove, append: $append, add: $add, merge: $merge";
+
+/// Updates of some documents.
+#[derive(Clone, Debug)]
+struct Operation {
+    /// The only document; all if there is none.
+    only: Option<usize>,
+    updates: Vec<Update>,
+}
 
 fn random_updates_equal_those_on_plain_json() {
     let runtime = tokio::runtime::Builder::new_multi_thread()
@@ -44,9 +52,9 @@ fn random_updates_equal_those_on_plain_json() {
     };
     let sequences = (
         vec(document(), DOCUMENTS),
-        vec(vec(update(), 1..4), 1..OPERATIONS_MAX),
+        vec(operation(), 1..OPERATIONS_MAX),
     );
-    let run = |(documents, operations): (Vec<Value>, Vec<Vec<Update>>)| {
+    let run = |(documents, operations): (Vec<Value>, Vec<Operation>)| {
         runtime.block_on(async {
             let client = client().await;
             client.mutate(INDEXES).await;
@@ -80,38 +88,48 @@ struct Run {
 }
 
 impl Run {
-    async fn step(&mut self, mut updates: Vec<Update>) -> Result<(), TestCaseError> {
+    async fn step(&mut self, operation: Operation) -> Result<(), TestCaseError> {
+        let Operation { only, mut updates } = operation;
         updates.sort_by_key(|update| OPERATORS.iter().position(|name| *name == update.operator));
-        let mut after = self.documents.clone();
-        let results = apply_to_all(&mut after, &updates);
         let variables = variables(&updates);
-        let response = self.client.ask(MUTATION, &variables).await;
-        let context = format!("{variables}\n{:?}\n{response}", self.documents);
-        match results {
-            Err(failed) => {
-                let code = &response["errors"][0]["extensions"]["code"];
-                prop_assert_eq!(code, failed.0, "{}", context);
-                prop_assert_eq!(&response["data"], &Value::Null, "{}", context);
-            }
-            Ok(results) => {
+        let mut after = self.documents.clone();
+        let expected = match only {
+            Some(only) => apply_to_one(&mut after, only, &updates)
+                .map(|_| json!({"updateDocument": {"value": after[only]}})),
+            None => apply_to_all(&mut after, &updates).map(|results| {
                 let changed = results.iter().filter(|result| result.changed).count();
                 let elements = updates.iter().enumerate().map(|(number, update)| {
                     let places: usize = results.iter().map(|result| result.places[number]).sum();
                     let operator = update.operator.to_uppercase();
                     json!({"operator": operator, "at": update.path_text(), "places": places})
                 });
-                let expected = json!({
+                json!({"updateDocuments": {
                     "matched": DOCUMENTS,
                     "changed": changed,
                     "unchanged": DOCUMENTS - changed,
                     "updates": elements.collect::<Vec<_>>(),
-                });
-                prop_assert_eq!(
-                    &response["data"]["updateDocuments"],
-                    &expected,
-                    "{}",
-                    &context
-                );
+                }})
+            }),
+        };
+        let field = match only {
+            Some(only) => format!("updateDocument(id: {only}, {LISTS}) {{ value }}"),
+            None => format!(
+                "updateDocuments(where: {{}}, everything: true, {LISTS}) {{
+                    matched changed unchanged updates {{ operator at places }}
+                }}"
+            ),
+        };
+        let query = format!("mutation({VARIABLES}) {{ {field} }}");
+        let response = self.client.ask(&query, &variables).await;
+        let context = format!("{only:?} {variables}\n{:?}\n{response}", self.documents);
+        match expected {
+            Err(failed) => {
+                let code = &response["errors"][0]["extensions"]["code"];
+                prop_assert_eq!(code, failed.0, "{}", context);
+                prop_assert_eq!(&response["data"], &Value::Null, "{}", context);
+            }
+            Ok(expected) => {
+                prop_assert_eq!(&response["data"], &expected, "{}", &context);
                 self.documents = after;
             }
         }
@@ -138,8 +156,13 @@ fn variables(updates: &[Update]) -> Value {
     Value::Object(variables)
 }
 
+fn operation() -> impl Strategy<Value = Operation> {
+    let only = prop_oneof![1 => Just(None), 1 => (0..DOCUMENTS).prop_map(Some)];
+    (only, vec(update(), 1..4)).prop_map(|(only, updates)| Operation { only, updates })
+}
+
 fn update() -> impl Strategy<Value = Update> {
-    let form = prop_oneof![3 => Just(0), 2 => Just(1), 3 => Just(2)];
+    let form = prop_oneof![3 => Just(0), 2 => Just(1), 3 => Just(2), 1 => Just(3)];
     let operand = (
         select(OPERATORS.to_vec()),
         value(),
@@ -147,24 +170,30 @@ fn update() -> impl Strategy<Value = Update> {
         -3_i64..4,
         form,
         place(),
+        (name(), name()),
     );
-    (operand, path()).prop_map(|((operator, value, values, number, form, place), at)| {
-        let operand = match (operator, form) {
-            ("increment", 0) => Operand::One(json!(number)),
-            ("increment", _) => {
-                let number = f64::from(i32::try_from(number).expect("small"));
-                Operand::One(json!(number + 0.5))
+    (operand, path()).prop_map(
+        |((operator, value, values, number, form, place, names), at)| {
+            let operand = match (operator, form) {
+                ("increment", 0) => Operand::One(json!(number)),
+                ("increment", _) => {
+                    let number = f64::from(i32::try_from(number).expect("small"));
+                    Operand::One(json!(number + 0.5))
+                }
+                ("rename", _) => Operand::Rename(names.0, names.1),
+                ("min" | "max", 0 | 1) => Operand::One(json!(number)),
+                ("set", 2) | ("remove" | "append" | "add", 0) => Operand::From(place.0, place.1),
+                ("set" | "remove" | "append" | "add", 3) => Operand::FromChanged(place.1),
+                ("remove", _) | ("append" | "add", 1) => Operand::Each(values),
+                _ => Operand::One(value),
+            };
+            Update {
+                operator,
+                at,
+                operand,
             }
-            ("set", 2) | ("remove" | "append", 0) => Operand::From(place.0, place.1),
-            ("remove", _) | ("append", 1) => Operand::Each(values),
-            _ => Operand::One(value),
-        };
-        Update {
-            operator,
-            at,
-            operand,
-        }
-    })
+        },
+    )
 }
 
 /// A place in one of the documents.

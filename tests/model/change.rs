@@ -20,6 +20,8 @@ pub(crate) struct Change {
     pub(crate) path: Vec<Value>,
     /// Whether the path is sent as a JSON Pointer.
     pub(crate) as_pointer: bool,
+    /// Whether `replaceDocument` and `incrementDocument` create missing parents.
+    pub(crate) create_parents: bool,
     /// The document, the patch, or the number to add.
     pub(crate) document: Value,
 }

@@ -50,8 +50,8 @@ impl Documents {
                 document = Some(change.document.clone());
                 Ok(())
             }
-            Kind::Replace => put(&mut document, path, change.document.clone()),
-            Kind::Increment => increment(&mut document, path, &change.document),
+            Kind::Replace => put_at(&mut document, change, change.document.clone()),
+            Kind::Increment => increment(&mut document, change, &change.document),
             Kind::Merge => merge(&mut document, path, change.as_pointer, &change.document),
             Kind::Patch => patch(&mut document, path, &change.document),
             Kind::Delete => {
@@ -174,12 +174,49 @@ fn put(document: &mut Option<Value>, path: &[Value], value: Value) -> Done {
     }
 }
 
-fn increment(document: &mut Option<Value>, path: &[Value], by: &Value) -> Done {
+fn put_at(document: &mut Option<Value>, change: &Change, value: Value) -> Done {
+    if change.create_parents {
+        put_below_missing(document, &change.path, change.as_pointer, value)
+    } else {
+        put(document, &change.path, value)
+    }
+}
+
+/// Puts a value, and creates its parents: an array for `-` and the index 0, and objects.
+fn put_below_missing(
+    document: &mut Option<Value>,
+    path: &[Value],
+    as_pointer: bool,
+    mut value: Value,
+) -> Done {
+    let mut path = path.to_vec();
+    while let Some((last, above)) = path.split_last() {
+        let parent = document.as_ref().and_then(|document| at(document, above));
+        if parent.is_some() {
+            break;
+        }
+        value = match last {
+            Value::String(name) if as_pointer && matches!(name.as_str(), "-" | "0") => {
+                json!([value])
+            }
+            Value::String(name) if as_pointer && can_be_an_element(name) => {
+                return Err(INVALID_PATH);
+            }
+            Value::String(name) => Value::Object(Map::from_iter([(name.clone(), value)])),
+            index if *index == json!(0) => json!([value]),
+            _ => return Err(INVALID_PATH),
+        };
+        path.pop();
+    }
+    put(document, &path, value)
+}
+
+fn increment(document: &mut Option<Value>, change: &Change, by: &Value) -> Done {
     let present = document
         .as_mut()
-        .and_then(|document| at_mut(document, path));
+        .and_then(|document| at_mut(document, &change.path));
     let Some(present) = present else {
-        return put(document, path, by.clone());
+        return put_at(document, change, by.clone());
     };
     let sum = match (present.as_i64(), by.as_i64()) {
         (Some(a), Some(b)) => json!(a + b),

@@ -1,5 +1,7 @@
-//! The update operators of `updateDocuments`, on plain JSON values.
+//! The update operators of `updateDocument` and `updateDocuments`, on plain JSON values. The operator `now` is not
+//! one of them.
 
+use std::cmp::Ordering;
 use std::collections::BTreeSet;
 
 use serde_json::{Value, json};
@@ -34,10 +36,25 @@ pub(crate) enum Operand {
     Each(Vec<Value>),
     /// The value at a place of the document with this number, as it is before the operation.
     From(usize, Vec<Segment>),
+    /// The value at a place of the changed document, as it is before the document changes.
+    FromChanged(Vec<Segment>),
+    /// A member, and its new name.
+    Rename(String, String),
 }
 
 /// The operators, in the order in which they are applied.
-pub(crate) const OPERATORS: [&str; 6] = ["set", "unset", "increment", "remove", "append", "merge"];
+pub(crate) const OPERATORS: [&str; 10] = [
+    "set",
+    "unset",
+    "rename",
+    "increment",
+    "min",
+    "max",
+    "remove",
+    "append",
+    "add",
+    "merge",
+];
 
 /// What updates did to a document.
 #[derive(Debug, PartialEq)]
@@ -91,24 +108,36 @@ impl Update {
             Operand::One(value) => json!({"at": at, one: value}),
             Operand::Each(values) => json!({"at": at, "values": values}),
             Operand::From(document, path) => {
-                let path = path.iter().map(|segment| match segment {
-                    Segment::Name(name) => json!(name),
-                    Segment::Index(index) => json!(index),
-                });
-                let path: Vec<_> = path.collect();
-                json!({"at": at, "from": {"id": document, "path": path}})
+                json!({"at": at, "from": {"id": document, "path": path_list(path)}})
             }
+            Operand::FromChanged(path) => json!({"at": at, "from": {"path": path_list(path)}}),
+            Operand::Rename(member, to) => json!({"at": at, "member": member, "to": to}),
         }
     }
 
-    /// The update with the value in place of its place.
-    fn resolved(&self, documents: &[Value]) -> Result<Self, Failed> {
+    /// The update with the value in place of its place. A place in the changed document is resolved only if
+    /// that is known.
+    fn resolved(&self, documents: &[Value], changed: Option<&Value>) -> Result<Self, Failed> {
         if self.operator == "unset" && self.at.is_empty() {
             return Err(MISFIT);
         }
+        let is_bound = matches!(self.operator, "min" | "max");
+        if is_bound
+            && matches!(
+                self.value(),
+                Value::Null | Value::Array(_) | Value::Object(_)
+            )
+        {
+            return Err(MISFIT);
+        }
         let mut update = self.clone();
-        if let Operand::From(document, path) = &self.operand {
-            let found = path.iter().try_fold(&documents[*document], child);
+        let source = match (&self.operand, changed) {
+            (Operand::From(document, path), _) => Some((&documents[*document], path)),
+            (Operand::FromChanged(path), Some(changed)) => Some((changed, path)),
+            _ => None,
+        };
+        if let Some((document, path)) = source {
+            let found = path.iter().try_fold(document, child);
             let value = found.ok_or(Failed("NOT_FOUND"))?.clone();
             update.operand = match (self.operator, value) {
                 ("set", value) => Operand::One(value),
@@ -130,8 +159,21 @@ impl Update {
         match &self.operand {
             Operand::One(value) => value.clone(),
             Operand::Each(values) => json!(values),
-            Operand::From(..) => unreachable!("it is resolved"),
+            Operand::From(..) | Operand::FromChanged(_) | Operand::Rename(..) => {
+                unreachable!("it is no value")
+            }
         }
+    }
+
+    /// The elements to add, each once.
+    fn distinct(&self) -> Vec<Value> {
+        let mut distinct: Vec<Value> = Vec::new();
+        for element in self.elements() {
+            if !distinct.iter().any(|other| equal(other, &element)) {
+                distinct.push(element);
+            }
+        }
+        distinct
     }
 
     /// The operand as elements to append or remove.
@@ -152,15 +194,48 @@ impl Update {
     }
 }
 
+fn path_list(path: &[Segment]) -> Vec<Value> {
+    let path = path.iter().map(|segment| match segment {
+        Segment::Name(name) => json!(name),
+        Segment::Index(index) => json!(index),
+    });
+    path.collect()
+}
+
 /// Applies updates in this order to all documents. After an error they are partly changed.
 pub(crate) fn apply_to_all(
     documents: &mut [Value],
     updates: &[Update],
 ) -> Result<Vec<Updated>, Failed> {
-    let updates = updates.iter().map(|update| update.resolved(documents));
-    let updates: Vec<_> = updates.collect::<Result<_, _>>()?;
+    let updates = resolved(updates, documents, None)?;
     let applied = documents.iter_mut();
-    applied.map(|document| apply(document, &updates)).collect()
+    applied
+        .map(|document| {
+            let updates = resolved(&updates, &[], Some(&*document))?;
+            apply(document, &updates)
+        })
+        .collect()
+}
+
+/// As [`apply_to_all`], to one document.
+pub(crate) fn apply_to_one(
+    documents: &mut [Value],
+    changed: usize,
+    updates: &[Update],
+) -> Result<Updated, Failed> {
+    let updates = resolved(updates, documents, Some(&documents[changed]))?;
+    apply(&mut documents[changed], &updates)
+}
+
+fn resolved(
+    updates: &[Update],
+    documents: &[Value],
+    changed: Option<&Value>,
+) -> Result<Vec<Update>, Failed> {
+    let updates = updates.iter();
+    updates
+        .map(|update| update.resolved(documents, changed))
+        .collect()
 }
 
 fn apply(document: &mut Value, updates: &[Update]) -> Result<Updated, Failed> {
@@ -188,7 +263,7 @@ fn apply_one(document: &mut Value, update: &Update) -> Result<usize, Failed> {
         .iter()
         .filter(|place| (0..place.len()).all(|above| !selected.contains(&place[..above])))
         .collect();
-    let creates = !matches!(update.operator, "unset" | "remove");
+    let creates = !matches!(update.operator, "unset" | "rename" | "remove");
     if outermost.is_empty() && update.is_singular() && creates {
         return Ok(usize::from(create(document, update)));
     }
@@ -204,6 +279,27 @@ fn apply_one(document: &mut Value, update: &Update) -> Result<usize, Failed> {
                 elements.retain(|element| !removed.iter().any(|other| equal(element, other)));
             }
             ("append", Value::Array(elements)) => elements.extend(update.elements()),
+            ("add", Value::Array(elements)) => {
+                let mut missing = update.distinct();
+                missing.retain(|element| !elements.iter().any(|other| equal(other, element)));
+                elements.extend(missing);
+            }
+            ("min" | "max", value) => {
+                let new = update.value();
+                let order = order(&new, value).ok_or(MISFIT)?;
+                if order.is_lt() && update.operator == "min"
+                    || order.is_gt() && update.operator == "max"
+                {
+                    *value = new;
+                }
+            }
+            ("rename", Value::Object(members)) => {
+                if let Operand::Rename(member, to) = &update.operand
+                    && let Some(value) = members.remove(member)
+                {
+                    members.insert(to.clone(), value);
+                }
+            }
             ("merge", value) => json_patch::merge(value, &update.value()),
             _ => return Err(MISFIT),
         }
@@ -217,6 +313,7 @@ fn create(document: &mut Value, update: &Update) -> bool {
     let mut value = Value::Null;
     match update.operator {
         "append" => value = json!(update.elements()),
+        "add" => value = json!(update.distinct()),
         "merge" => json_patch::merge(&mut value, &update.value()),
         _ => value = update.value(),
     }
@@ -238,6 +335,16 @@ fn create(document: &mut Value, update: &Update) -> bool {
             true
         }
         _ => false,
+    }
+}
+
+/// The order of two values of one type that is not null.
+fn order(a: &Value, b: &Value) -> Option<Ordering> {
+    match (a, b) {
+        (Value::Number(a), Value::Number(b)) => a.as_f64()?.partial_cmp(&b.as_f64()?),
+        (Value::String(a), Value::String(b)) => Some(a.cmp(b)),
+        (Value::Bool(a), Value::Bool(b)) => Some(a.cmp(b)),
+        _ => None,
     }
 }
 

@@ -14,3 +14,4 @@ mod multimap;
 mod page;
 #[path = "../pages/mod.rs"]
 mod pages;
+mod reference;

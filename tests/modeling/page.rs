@@ -46,9 +46,7 @@ models! {
 }
 
 fn section(name: &str) -> Vec<Exchange> {
-    let mut exchanges = Exchange::of_page(PAGE);
-    exchanges.retain(|exchange| exchange.place.section == name);
-    exchanges
+    Exchange::of_page(PAGE, Some(name))
 }
 
 async fn follow(name: &str) {
@@ -59,7 +57,7 @@ async fn follow(name: &str) {
 }
 
 async fn every_section_with_examples_has_a_case() {
-    let exchanges = Exchange::of_page(PAGE).into_iter();
+    let exchanges = Exchange::of_page(PAGE, None).into_iter();
     let sections: BTreeSet<String> = exchanges.map(|exchange| exchange.place.section).collect();
     assert!(
         sections

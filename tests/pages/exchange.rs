@@ -45,14 +45,17 @@ struct Block {
 }
 
 impl Exchange {
-    /// All operations of a page, in order. Blocks in `js` are not executed.
+    /// All operations of a page, or of what is below one of its second-level headings, in order. Blocks in
+    /// `js` are not executed.
     ///
     /// # Panics
     /// The page does not exist, or has an operation without a response, JSON without an operation,
     /// or a block in any other language.
-    pub(crate) fn of_page(page: &str) -> Vec<Self> {
+    pub(crate) fn of_page(page: &str, section: Option<&str>) -> Vec<Self> {
         let text = fs::read_to_string(page).unwrap_or_else(|error| panic!("{page}: {error}"));
-        let mut blocks = blocks(page, &text).into_iter().peekable();
+        let mut blocks = blocks(page, &text);
+        blocks.retain(|block| section.is_none_or(|section| block.place.section == section));
+        let mut blocks = blocks.into_iter().peekable();
         let mut exchanges = Vec::new();
         while let Some(block) = blocks.next() {
             let place = block.place;

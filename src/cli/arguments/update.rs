@@ -12,8 +12,8 @@ use crate::operations::UpdateArgument;
 /// Change the documents of a collection that match a filter
 ///
 /// The options say what to change, at paths that are JSONPaths, as in GraphQL's `updateDocuments`.
-/// First come all values of --set, then of --unset, --increment, --remove, --append and --merge, each
-/// in the given order. Each one applies to the result of the ones before it. Except for --unset and
+/// First come all values of --set, then of --unset, --increment, --min, --max, --remove, --append, --add
+/// and --merge, each in the given order. Each one applies to the result of the ones before it. Except for --unset and
 /// --remove, a path of names and indexes creates a missing member of an existing object, or the next
 /// element of an existing array.
 ///
@@ -58,12 +58,21 @@ pub(crate) struct UpdateOptions {
     /// Add a number to each number that the path selects
     #[arg(long, value_name = "PATH=NUMBER", value_parser = parse_assignment)]
     increment: Vec<Assignment>,
+    /// Store a JSON value where the path selects a greater one of the same type
+    #[arg(long, value_name = "PATH=JSON", value_parser = parse_assignment)]
+    min: Vec<Assignment>,
+    /// Store a JSON value where the path selects a lesser one of the same type
+    #[arg(long, value_name = "PATH=JSON", value_parser = parse_assignment)]
+    max: Vec<Assignment>,
     /// Remove the elements that are equal to a JSON value from each array that the path selects
     #[arg(long, value_name = "PATH=JSON", value_parser = parse_assignment)]
     remove: Vec<Assignment>,
     /// Add a JSON value at the end of each array that the path selects
     #[arg(long, value_name = "PATH=JSON", value_parser = parse_assignment)]
     append: Vec<Assignment>,
+    /// Add a JSON value at the end of each array that the path selects and that does not have it
+    #[arg(long, value_name = "PATH=JSON", value_parser = parse_assignment)]
+    add: Vec<Assignment>,
     /// Apply a JSON Merge Patch to each value that the path selects
     #[arg(long, value_name = "PATH=JSON", value_parser = parse_assignment)]
     merge: Vec<Assignment>,
@@ -87,8 +96,11 @@ impl UpdateOptions {
             (UpdateOperator::Set, self.set),
             (UpdateOperator::Unset, unset.collect()),
             (UpdateOperator::Increment, self.increment),
+            (UpdateOperator::Min, self.min),
+            (UpdateOperator::Max, self.max),
             (UpdateOperator::Remove, self.remove),
             (UpdateOperator::Append, self.append),
+            (UpdateOperator::Add, self.add),
             (UpdateOperator::Merge, self.merge),
         ];
         let updates = lists.into_iter().flat_map(|(operator, list)| {

@@ -4,8 +4,9 @@ use std::sync::Arc;
 
 use crate::budget::{Budget, pause};
 use crate::database::document_key::{DocumentKey, check_collection};
+use crate::database::edit::apply_update::update;
 use crate::database::edit::delete;
-use crate::database::edit::update_operators::{Update, update};
+use crate::database::edit::update_operation::Update;
 use crate::database::query::{KeySet, matching};
 use crate::document::filter::Filter;
 use crate::document::path::Path;

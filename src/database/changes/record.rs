@@ -68,27 +68,33 @@ pub(crate) fn replaced(
     });
 }
 
-/// Records that a value was added. `names` are the members, none of which existed, that lead to it
-/// from the new value at `place`.
+/// Records that a value was added. `below` are the members and first elements, none of which existed, that
+/// lead to it from the new value at `place`.
 pub(crate) fn added(
     transaction: &dyn Transaction,
     document: Edited<'_>,
     place: &Place,
-    names: &[Segment],
+    below: &[Segment],
     leaves: &Leaves,
 ) {
     record(transaction, document, |changes| {
         let operation = json_if_fits(changes, leaves).map(|json| {
             let mut value = Vec::new();
-            for name in names {
-                value.push(b'{');
-                if let Segment::Key(name) = name {
-                    write_string(&mut value, name);
+            for segment in below {
+                match segment {
+                    Segment::Key(name) => {
+                        value.push(b'{');
+                        write_string(&mut value, name);
+                        value.push(b':');
+                    }
+                    Segment::Index(_) => value.push(b'['),
                 }
-                value.push(b':');
             }
             value.extend_from_slice(&json);
-            value.resize(value.len() + names.len(), b'}');
+            value.extend(below.iter().rev().map(|segment| match segment {
+                Segment::Key(_) => b'}',
+                Segment::Index(_) => b']',
+            }));
             write_put("add", place, &value)
         });
         if place.0.is_empty() {

@@ -7,13 +7,12 @@ use futures::future::{BoxFuture, try_join};
 
 use super::editor::Editor;
 use super::editor::argument::leaves_of;
-use super::editor::locate::no_container;
-use super::editor::location::{Location, Parent, Target, first_of};
+use super::editor::location::{CreatedParents, Location, Parent, Target, first_of};
 use crate::budget::{Budget, Share, in_turns};
 use crate::database::document_key::{DocumentKey, prefix_end};
-use crate::document::leaf::{Kind, abridged};
+use crate::document::leaf::Kind;
 use crate::document::parse_merge_patch::MergePatch;
-use crate::document::path::{Path, Place, Segment, Token};
+use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::Leaves;
 use crate::limits::{LOOK_AHEAD_MAX, PORTION_STEPS_MAX, STEPS_PER_READ};
@@ -51,7 +50,7 @@ pub async fn merge(
                 .await?;
         }
         Target::Orphan => {
-            let location = editor.make_way(path).await?;
+            let location = editor.below_missing(path, CreatedParents::Objects).await?;
             editor
                 .put_new(&location, &alone(patch, budget).await?)
                 .await?;
@@ -92,56 +91,6 @@ pub(crate) async fn alone(patch: &MergePatch, budget: &Budget) -> Result<Leaves>
 type Locations = HashMap<Place, Location>;
 
 impl Editor<'_> {
-    /// The location of a member whose parent objects do not exist. Writing the member
-    /// creates them.
-    async fn make_way(&self, path: &Path) -> Result<Location> {
-        let mut missing: Vec<Token> = Vec::new();
-        let mut above = path.clone();
-        loop {
-            let Some((parent, last)) = above.split_last() else {
-                return Err(Error::internal("nothing is above the whole document"));
-            };
-            missing.push(last.clone());
-            match self.locate(&parent).await? {
-                Target::Orphan => above = parent,
-                Target::Vacant(location) => return self.inside(location, &missing),
-                Target::Present(location) => return Err(no_container(&location.place)),
-                Target::Unfit(error) => return Err(error),
-            }
-        }
-    }
-
-    /// The location `missing` tokens below a new member. The tokens are ordered from the
-    /// last one up.
-    fn inside(&self, outermost: Location, missing: &[Token]) -> Result<Location> {
-        let not_there = |element: String| {
-            let message = format!(
-                "there is no element {:?}: an array index in the path must exist",
-                abridged(&element)
-            );
-            Error::invalid_path(Some(element), message)
-        };
-        let mut place = outermost.place.clone();
-        if outermost.element().is_some() {
-            return Err(not_there(place.to_string()));
-        }
-        for token in missing.iter().rev() {
-            let name = match token {
-                Token::Segment(Segment::Key(name)) => name.clone(),
-                Token::Dash | Token::Digits(_) => return Err(ambiguous(&place, token)),
-                _ => return Err(not_there(format!("{place}/{token}"))),
-            };
-            place = place.child(Segment::Key(name));
-        }
-        let key = self.document.place(&place)?;
-        Ok(Location {
-            place,
-            key,
-            missing: missing.len(),
-            ..outermost
-        })
-    }
-
     /// Applies a patch to an existing value.
     pub(crate) async fn merge_value(&mut self, at: Location, patch: &MergePatch) -> Result<()> {
         if let MergePatch::Members(_) = patch {
@@ -274,18 +223,6 @@ impl Editor<'_> {
             Ok(())
         })
     }
-}
-
-/// The error for a token that would name an element if its parent were an array.
-fn ambiguous(parent: &Place, token: &Token) -> Error {
-    let place = format!("{parent}/{token}");
-    let message = format!(
-        "nothing is stored at {:?}, so {token} in the path can mean an element or a member: store the \
-         parent first, or write the name of a member as a string in the list form of a path, such as \
-         [\"list\", \"{token}\"]",
-        abridged(&parent.to_string())
-    );
-    Error::invalid_path(Some(place), message)
 }
 
 /// The approximate memory of a place that a patch names, in bytes: in the list of the places,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::editor::Editor;
-use super::editor::location::{Location, Target};
+use super::editor::location::{Location, MissingParents, Target};
 use crate::budget::Budget;
 use crate::database::document_key::DocumentKey;
 use crate::document::leaf::{Leaf, abridged};
@@ -26,13 +26,14 @@ pub async fn increment(
     document: &Arc<DocumentKey>,
     path: &Path,
     by: &Leaf<'_>,
+    parents: MissingParents,
 ) -> Result<bool> {
     let (mut editor, target) = Editor::begin(transaction, budget, document, path).await?;
     let leaves = match &target {
         Target::Present(location) => Leaves::from_leaf(&sum(&number_at(location)?, by)?),
         _ => Leaves::from_leaf(by),
     };
-    editor.put(target, path, &leaves).await?;
+    editor.put(target, path, &leaves, parents).await?;
     editor.finish().await
 }
 

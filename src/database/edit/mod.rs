@@ -27,12 +27,14 @@
 
 pub(crate) mod append;
 pub(crate) mod apply_merge_patch;
+pub(crate) mod apply_update;
 pub(crate) mod editor;
 pub(crate) mod increment;
 pub(crate) mod patch;
+pub(crate) mod rename;
 pub(crate) mod source;
 pub(crate) mod stored_response;
-pub(crate) mod update_operators;
+pub(crate) mod update_operation;
 pub(crate) mod write_document;
 
 use std::sync::Arc;
@@ -40,6 +42,7 @@ use std::sync::Arc;
 use futures::future::try_join;
 
 pub use apply_merge_patch::merge;
+pub use editor::location::MissingParents;
 use editor::location::Target;
 use editor::{Editor, Put, depend_on_value};
 pub use increment::increment;
@@ -57,17 +60,37 @@ use crate::store::{RangeRead, Transaction, key_after};
 /// document changed.
 ///
 /// # Errors
-/// `NOT_FOUND`: the place has no parent. `INVALID_PATH`: the parent cannot have such a member or
-/// element. `TOO_LARGE`: a key exceeds the limit. Errors of the store.
+/// `NOT_FOUND`: the place has no parent, and it is not created. `INVALID_PATH`: the parent cannot have such
+/// a member or element. `TOO_LARGE`: a key exceeds the limit. Errors of the store.
 pub async fn replace(
     transaction: &dyn Transaction,
     budget: &Budget,
     document: &Arc<DocumentKey>,
     path: &Path,
     leaves: &Leaves,
+    parents: MissingParents,
 ) -> Result<bool> {
     let (mut editor, target) = Editor::begin(transaction, budget, document, path).await?;
-    editor.put(target, path, leaves).await?;
+    editor.put(target, path, leaves, parents).await?;
+    editor.finish().await
+}
+
+/// Stores a value as [`replace`], unless one is stored there. Returns whether it was stored.
+///
+/// # Errors
+/// As [`replace`].
+pub async fn put_if_absent(
+    transaction: &dyn Transaction,
+    budget: &Budget,
+    document: &Arc<DocumentKey>,
+    path: &Path,
+    leaves: &Leaves,
+    parents: MissingParents,
+) -> Result<bool> {
+    let (mut editor, target) = Editor::begin(transaction, budget, document, path).await?;
+    if !matches!(target, Target::Present(_)) {
+        editor.put(target, path, leaves, parents).await?;
+    }
     editor.finish().await
 }
 
@@ -83,7 +106,8 @@ pub(crate) async fn write_document(
     let document = Arc::new(document.clone());
     let whole = Path::default();
     let (mut editor, target) = Editor::begin(transaction, budget, &document, &whole).await?;
-    let put = editor.put(target, &whole, leaves).await?;
+    let parents = MissingParents::Fail;
+    let put = editor.put(target, &whole, leaves, parents).await?;
     let existed = must_be_equal && put == Put::Replaced;
     if existed && editor.changed {
         let DocumentKey { collection, id } = &*document;

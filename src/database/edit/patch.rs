@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::editor::Editor;
 use super::editor::ahead::look_ahead;
 use super::editor::argument::leaves_of;
-use super::editor::location::{Location, Target};
+use super::editor::location::{Location, MissingParents, Target};
 use crate::budget::Budget;
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::database::read::value_ref::malformed;
@@ -17,7 +17,8 @@ use crate::key::{Leaves, decode_leaf};
 use crate::limits::LOOK_AHEAD_MAX;
 use crate::store::{Batches, Transaction};
 
-/// Applies all operations of a patch at a place. Returns whether the document changed.
+/// Applies all operations of a patch at a place. `parents` is about the places where they add values. Returns
+/// whether the document changed.
 ///
 /// # Errors
 /// Each error except for the first names the operation by its number, from 0. `NOT_FOUND`: there is
@@ -31,6 +32,7 @@ pub async fn patch(
     document: &Arc<DocumentKey>,
     path: &Path,
     operations: &[PatchOperation],
+    parents: MissingParents,
 ) -> Result<bool> {
     let ahead = next_paths(path, operations);
     let (mut editor, target) =
@@ -45,7 +47,7 @@ pub async fn patch(
             look_ahead(transaction, document, &paths).await;
         }
         budget.pace(1).await?;
-        let applied = editor.apply(&base, operation).await;
+        let applied = editor.apply(&base, operation, parents).await;
         applied.map_err(|error| error.at(operation).at_operation(number))?;
     }
     editor.finish().await
@@ -59,11 +61,16 @@ fn next_paths(base: &Path, operations: &[PatchOperation]) -> Vec<Path> {
 }
 
 impl Editor<'_> {
-    async fn apply(&mut self, base: &Path, operation: &PatchOperation) -> Result<()> {
+    async fn apply(
+        &mut self,
+        base: &Path,
+        operation: &PatchOperation,
+        parents: MissingParents,
+    ) -> Result<()> {
         match operation {
             PatchOperation::Add(path, value) => {
                 let leaves = leaves_of(value, self.budget).await?;
-                self.add(base, path, &leaves).await
+                self.add(base, path, &leaves, parents).await
             }
             PatchOperation::Replace(path, value) => {
                 let leaves = leaves_of(value, self.budget).await?;
@@ -83,7 +90,7 @@ impl Editor<'_> {
             PatchOperation::Copy(from, path) => {
                 let source = self.present(base, from).await?;
                 let leaves = self.leaves_at(&source).await?;
-                self.add(base, path, &leaves).await
+                self.add(base, path, &leaves, parents).await
             }
             PatchOperation::Move(from, path) => {
                 let source = self.present(base, from).await?;
@@ -98,7 +105,7 @@ impl Editor<'_> {
                 }
                 let leaves = self.leaves_at(&source).await?;
                 self.remove(&source).await?;
-                self.add(base, path, &leaves).await
+                self.add(base, path, &leaves, parents).await
             }
             PatchOperation::Test(path, value) => {
                 let expected = leaves_of(value, self.budget).await?;
@@ -107,7 +114,13 @@ impl Editor<'_> {
         }
     }
 
-    async fn add(&mut self, base: &Path, path: &Path, leaves: &Leaves) -> Result<()> {
+    async fn add(
+        &mut self,
+        base: &Path,
+        path: &Path,
+        leaves: &Leaves,
+        parents: MissingParents,
+    ) -> Result<()> {
         let whole = base.join(path);
         let target = self.locate(&whole).await?;
         if let Target::Present(location) = &target
@@ -115,7 +128,7 @@ impl Editor<'_> {
         {
             return self.insert_element(&location.place, index, leaves).await;
         }
-        self.put(target, &whole, leaves).await?;
+        self.put(target, &whole, leaves, parents).await?;
         Ok(())
     }
 
@@ -160,7 +173,7 @@ impl Editor<'_> {
         }
     }
 
-    async fn leaves_at(&self, location: &Location) -> Result<Leaves> {
+    pub(crate) async fn leaves_at(&self, location: &Location) -> Result<Leaves> {
         let found = self
             .pairs(location.key.clone(), &prefix_end(&location.key))
             .await?;

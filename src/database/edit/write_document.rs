@@ -49,16 +49,57 @@ pub async fn insert(
     id: Option<DocumentId>,
     leaves: &Leaves,
 ) -> Result<DocumentKey> {
+    let inserted = insert_or(
+        transaction,
+        budget,
+        (collection, id),
+        leaves,
+        Existing::Fail,
+    );
+    Ok(inserted.await?.0)
+}
+
+/// Stores a document as [`insert`], unless something is stored under its id. Returns its key, and whether it was
+/// stored.
+///
+/// # Errors
+/// As [`insert`], without `ALREADY_EXISTS`.
+pub async fn insert_if_absent(
+    transaction: &dyn Transaction,
+    budget: &Budget,
+    collection: &str,
+    id: Option<DocumentId>,
+    leaves: &Leaves,
+) -> Result<(DocumentKey, bool)> {
+    let inserted = insert_or(
+        transaction,
+        budget,
+        (collection, id),
+        leaves,
+        Existing::Skip,
+    );
+    let (document, put) = inserted.await?;
+    Ok((document, put == Put::Created))
+}
+
+async fn insert_or(
+    transaction: &dyn Transaction,
+    budget: &Budget,
+    (collection, id): (&str, Option<DocumentId>),
+    leaves: &Leaves,
+    existing: Existing,
+) -> Result<(DocumentKey, Put)> {
     let id = match id {
         Some(id) => Some(id),
         None => leaves.own_id()?,
     };
     let Some(id) = id else {
-        return insert_anywhere(transaction, budget, collection, leaves).await;
+        let document = insert_anywhere(transaction, budget, collection, leaves).await?;
+        return Ok((document, Put::Created));
     };
     let document = DocumentKey::new(collection, id)?;
-    put(transaction, budget, &document, leaves, Existing::Fail).await?;
-    Ok(document)
+    let put = put(transaction, budget, &document, leaves, existing).await?;
+    Ok((document, put))
 }
 
 /// Stores a document under a random unused integer.

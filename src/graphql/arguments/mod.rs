@@ -8,5 +8,6 @@ pub(crate) mod json_argument;
 pub(crate) mod page_arguments;
 pub(crate) mod place_input;
 pub(crate) mod required;
+pub(crate) mod timestamp;
 pub(crate) mod typed_children;
 pub(crate) mod update_lists;

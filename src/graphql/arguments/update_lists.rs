@@ -1,4 +1,6 @@
-//! The arguments of the update operators of `updateDocuments`.
+//! The arguments of the update operators of `updateDocument` and `updateDocuments`.
+
+use std::sync::Arc;
 
 use async_graphql::{InputObject, MaybeUndefined};
 use bytes::Bytes;
@@ -7,7 +9,7 @@ use super::json_argument::parsed;
 use super::place_input::PlaceInput;
 use super::required::{in_argument, required_json};
 use crate::budget::Reservation;
-use crate::database::{Update, UpdateOperation, UpdateOperator};
+use crate::database::{DocumentKey, Rename, Update, UpdateOperation, UpdateOperator};
 use crate::document::flatten::json_text;
 use crate::error::{Error, Result};
 use crate::graphql::context::request_budget::RequestBudget;
@@ -60,14 +62,38 @@ pub(crate) struct MergeInput {
     patch: MaybeUndefined<Json>,
 }
 
-/// The lists of operators of `updateDocuments`.
+/// The input `DocumentRenameUpdate`, which schema.graphql describes.
+#[derive(InputObject)]
+#[graphql(name = "DocumentRenameUpdate")]
+pub(crate) struct RenameInput {
+    at: JsonPath,
+    member: String,
+    to: String,
+}
+
+/// The input `DocumentBoundUpdate`, which schema.graphql describes.
+#[derive(InputObject)]
+#[graphql(name = "DocumentBoundUpdate")]
+pub(crate) struct BoundInput {
+    at: JsonPath,
+    value: Json,
+}
+
+/// The lists of operators of `updateDocument` and `updateDocuments`.
 pub(crate) struct UpdateLists {
     pub(crate) set: Option<Vec<SetInput>>,
     pub(crate) unset: Option<Vec<JsonPath>>,
+    pub(crate) rename: Option<Vec<RenameInput>>,
     pub(crate) increment: Option<Vec<IncrementInput>>,
+    pub(crate) min: Option<Vec<BoundInput>>,
+    pub(crate) max: Option<Vec<BoundInput>>,
     pub(crate) remove: Option<Vec<RemoveInput>>,
     pub(crate) append: Option<Vec<AppendInput>>,
+    pub(crate) add: Option<Vec<AppendInput>>,
     pub(crate) merge: Option<Vec<MergeInput>>,
+    pub(crate) now: Option<Vec<JsonPath>>,
+    /// The time that `now` stores, as JSON.
+    pub(crate) time: Bytes,
 }
 
 /// One element of a list.
@@ -87,11 +113,14 @@ enum UpdateOperand<'a> {
     Array(Bytes),
     /// The value at a place.
     Place(&'a PlaceInput),
+    /// A member, and its new name.
+    Rename(Rename),
 }
 
 impl UpdateLists {
     /// Parses all elements, in the order in which they are applied, and reads the values at the
-    /// places that they name. `memory` holds the values.
+    /// places that they name. `memory` holds the values. `changed` is the document that is changed, if it is
+    /// one; otherwise, values at places that depend on it are read for each document.
     ///
     /// # Errors
     /// `BAD_USER_INPUT`: there is no element, or an element is invalid. `NOT_FOUND`: nothing is
@@ -101,18 +130,22 @@ impl UpdateLists {
         transaction: &dyn Transaction,
         request_budget: &RequestBudget,
         memory: &Reservation,
+        changed: Option<&Arc<DocumentKey>>,
     ) -> Result<Vec<Update>> {
         let mut updates = Vec::new();
         for input in self.elements() {
             let name = input.operator.name();
-            let update = input.read(transaction, request_budget, memory).await;
+            let update = input
+                .read(transaction, request_budget, memory, changed)
+                .await;
             updates.push(update.map_err(|error| in_argument(name, error))?);
         }
         if updates.is_empty() {
-            return Err(Error::bad_input(
-                "there is nothing to update: give an element of `set`, `unset`, `increment`, \
-                 `remove`, `append` or `merge`",
-            ));
+            let names = UpdateOperator::ALL.map(|operator| format!("`{}`", operator.name()));
+            return Err(Error::bad_input(format!(
+                "there is nothing to update: give an element of one of {}",
+                names.join(", ")
+            )));
         }
         Ok(updates)
     }
@@ -145,6 +178,15 @@ impl UpdateLists {
         let unset = self.unset.iter().flatten();
         let unset =
             unset.map(move |at| element(UpdateOperator::Unset, at, Ok(UpdateOperand::Nothing)));
+        let rename = self.rename.iter().flatten().map(move |it| {
+            let rename = UpdateOperand::Rename(Rename {
+                member: it.member.clone(),
+                to: it.to.clone(),
+            });
+            element(UpdateOperator::Rename, &it.at, Ok(rename))
+        });
+        let min = bounds(UpdateOperator::Min, self.min.as_ref());
+        let max = bounds(UpdateOperator::Max, self.max.as_ref());
         let increment = self.increment.iter().flatten().map(move |it| {
             let by = Ok(UpdateOperand::One("by", it.by.0.clone()));
             element(UpdateOperator::Increment, &it.at, by)
@@ -157,23 +199,53 @@ impl UpdateLists {
             let operand = only(operands, "`values` and `from`");
             element(UpdateOperator::Remove, &it.at, operand)
         });
-        let append = self.append.iter().flatten().map(move |it| {
-            let operands = [
-                one(&it.value),
-                array(it.values.as_ref()),
-                it.from.as_ref().map(UpdateOperand::Place),
-            ];
-            let operand = only(operands, "`value`, `values` and `from`");
-            element(UpdateOperator::Append, &it.at, operand)
-        });
+        let append = appended(UpdateOperator::Append, self.append.as_ref());
+        let add = appended(UpdateOperator::Add, self.add.as_ref());
         let merge = self.merge.iter().flatten().map(move |it| {
             let patch = required_json("patch", &it.patch);
             let patch = patch.map(|text| UpdateOperand::One("patch", text));
             element(UpdateOperator::Merge, &it.at, patch)
         });
-        let before = set.chain(unset).chain(increment);
-        before.chain(remove).chain(append).chain(merge)
+        let now = self.now.iter().flatten().map(move |at| {
+            let time = Ok(UpdateOperand::One("at", self.time.clone()));
+            element(UpdateOperator::Now, at, time)
+        });
+        let of_values = set.chain(unset).chain(rename).chain(increment);
+        let of_arrays = remove.chain(append).chain(add);
+        let before = of_values.chain(min).chain(max).chain(of_arrays);
+        before.chain(merge).chain(now)
     }
+}
+
+/// The elements of `append` or `add`.
+fn appended(
+    operator: UpdateOperator,
+    list: Option<&Vec<AppendInput>>,
+) -> impl Iterator<Item = UpdateInput<'_>> {
+    list.into_iter().flatten().map(move |it| {
+        let operands = [
+            one(&it.value),
+            array(it.values.as_ref()),
+            it.from.as_ref().map(UpdateOperand::Place),
+        ];
+        UpdateInput {
+            operator,
+            at: &it.at,
+            operand: only(operands, "`value`, `values` and `from`"),
+        }
+    })
+}
+
+/// The elements of `min` or `max`.
+fn bounds(
+    operator: UpdateOperator,
+    list: Option<&Vec<BoundInput>>,
+) -> impl Iterator<Item = UpdateInput<'_>> {
+    list.into_iter().flatten().map(move |it| UpdateInput {
+        operator,
+        at: &it.at,
+        operand: Ok(UpdateOperand::One("value", it.value.0.clone())),
+    })
 }
 
 /// The operand in a member `value`, which may be null.
@@ -212,12 +284,14 @@ impl UpdateInput<'_> {
         transaction: &dyn Transaction,
         request_budget: &RequestBudget,
         memory: &Reservation,
+        changed: Option<&Arc<DocumentKey>>,
     ) -> Result<Update> {
         let operand = self.operand?;
         let at = self.at.query(request_budget.budget()).await?;
         let operator = self.operator;
         let (name, operation) = match operand {
             UpdateOperand::Nothing => ("at", UpdateOperation::parse(operator, &Bytes::new())),
+            UpdateOperand::Rename(rename) => ("member", Ok(UpdateOperation::Rename(rename))),
             UpdateOperand::One(name, text) => {
                 let parse = move |text: &Bytes| UpdateOperation::parse(operator, text);
                 (name, parsed(text, request_budget, parse).await)
@@ -227,29 +301,25 @@ impl UpdateInput<'_> {
                 let array = async {
                     let array = parsed(text, request_budget, parse).await?;
                     memory.hold(array.held())?;
-                    of_value(operator, array, memory).await
+                    UpdateOperation::of_value(operator, array, memory).await
                 };
                 ("values", array.await)
             }
-            UpdateOperand::Place(place) => {
-                let value = place.read(transaction, request_budget, memory).await?;
-                ("from", of_value(operator, value, memory).await)
+            UpdateOperand::Place(input) => {
+                let place = input.place().map_err(|error| in_argument("from", error))?;
+                if place.depends_on_changed() && changed.is_none() {
+                    let of_each = UpdateOperation::FromChanged(operator, place);
+                    return Update::new(at, of_each);
+                }
+                let value = input.read(transaction, request_budget, memory, changed);
+                let value = value.await?;
+                (
+                    "from",
+                    UpdateOperation::of_value(operator, value, memory).await,
+                )
             }
         };
         let operation = operation.map_err(|error| in_argument(name, error))?;
         Update::new(at, operation)
-    }
-}
-
-/// The operation with a value that has been read: the value for `set`, an array otherwise.
-async fn of_value(
-    operator: UpdateOperator,
-    value: Leaves,
-    memory: &Reservation,
-) -> Result<UpdateOperation> {
-    match operator {
-        UpdateOperator::Append => UpdateOperation::append_all(value),
-        UpdateOperator::Remove => UpdateOperation::remove_all(&value, memory).await,
-        _ => Ok(UpdateOperation::Set(value)),
     }
 }

@@ -1,4 +1,4 @@
-//! Checks that the variables which say what a mutation changes have a value.
+//! Checks that the variables which say what a mutation changes, or reads, have a value.
 //!
 //! A client that drops a variable (`JSON.stringify` drops `undefined`) would otherwise change more
 //! than it means: without its path, `deleteDocument` deletes the whole document. Leaving the argument
@@ -40,7 +40,8 @@ struct Targets<'d> {
 struct ArgumentPosition<'d> {
     field: &'d str,
     argument: &'d str,
-    /// Whether the position is inside a filter or a set of keys, where an absent value is no test.
+    /// Whether the position is inside a filter or a set of keys, where an absent value is no test, or names the
+    /// document of a place.
     tests: bool,
 }
 
@@ -88,6 +89,12 @@ impl Targets<'_> {
                     ..at
                 };
                 for (name, value) in members {
+                    // Without them, the place is in the document that is changed.
+                    let names_document = base == PLACE && ["id", "idFrom"].contains(&name.as_str());
+                    let at = ArgumentPosition {
+                        tests: at.tests || names_document,
+                        ..at
+                    };
                     if let Some(member) = declared.get(name.as_str()) {
                         self.value(at, value, &member.ty)?;
                     }
@@ -111,14 +118,15 @@ impl Targets<'_> {
         } = at;
         Err(Error::bad_input(format!(
             "the variable `${}` in the argument `{argument}` of `{field}` is {found}: in a mutation, \
-             variables in paths, `keys` and filters must have a value, because without it more would \
-             be changed",
+             variables in paths, places, `keys` and filters must have a value, because without it \
+             something else would be changed",
             abridged(name)
         )))
     }
 }
 
 const PATH: &str = "Path";
+const PLACE: &str = "DocumentPlace";
 const KEYS: &str = "DocumentKeyFilter";
 const FILTER: &str = "DocumentFilter";
 const JSON: &str = "JSON";

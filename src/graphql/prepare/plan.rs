@@ -57,6 +57,15 @@ pub(crate) struct PlanSize {
 }
 
 impl PlanSize {
+    /// The size of a selection that is bound so many times.
+    pub(crate) fn times(self, count: usize) -> Self {
+        Self {
+            fields: self.fields.saturating_mul(count),
+            paths: self.paths.saturating_mul(count),
+            given_paths: self.given_paths.saturating_mul(count),
+        }
+    }
+
     /// The size of what was planned after a plan had the size `before`.
     pub(crate) fn since(self, before: Self) -> Self {
         Self {
@@ -167,6 +176,8 @@ pub(crate) enum Field {
     Collection,
     Path,
     Version,
+    /// `Document.created`
+    Created,
     Kind,
     Value(Where),
     Values(Paths),
@@ -256,6 +267,8 @@ schema_fields! {
         "DocumentAppend": "documentId" => AppendedId, "key" => AppendedKey,
             "collection" => AppendedCollection, "version" => AppendedVersion;
         "DocumentBulkResult": "matched" => Matched, "changed" => Changed, "unchanged" => Unchanged;
+        "DocumentWriteResult": "key" => WrittenKey, "collection" => WrittenCollection,
+            "created" => WrittenCreated, "deleted" => WrittenDeleted;
         "DocumentUpdateResult": "operator" => UpdateOperator, "at" => UpdateAt, "places" => UpdatePlaces;
         "DocumentCollectionDrop": "collection" => DroppedCollection, "documents" => DroppedDocuments;
         "DocumentChange": "cursor" => ChangeCursor, "version" => ChangeVersion,
@@ -271,8 +284,9 @@ schema_fields! {
             "copyDocument" => CopyDocument, "testDocument" => TestDocument,
             "mergeDocument" => MergeDocument, "patchDocument" => PatchDocument,
             "incrementDocument" => IncrementDocument, "deleteDocument" => DeleteDocument,
-            "appendDocument" => AppendDocument, "updateDocuments" => UpdateDocuments,
-            "deleteDocuments" => DeleteDocuments, "takeDocuments" => TakeDocuments,
+            "appendDocument" => AppendDocument, "updateDocument" => UpdateDocument,
+            "updateDocuments" => UpdateDocuments,
+            "writeDocuments" => WriteDocuments, "deleteDocuments" => DeleteDocuments, "takeDocuments" => TakeDocuments,
             "createIndex" => CreateIndex, "dropIndex" => DropIndex,
             "dropCollection" => DropCollection, "setCollectionType" => SetCollectionType,
             "dropCollectionType" => DropCollectionType;

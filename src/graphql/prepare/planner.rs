@@ -447,6 +447,7 @@ impl<'d> Planner<'d> {
             "key" => Field::Key,
             "collection" => Field::Collection,
             "version" => Field::Version,
+            "created" if of == "Document" => Field::Created,
             "kind" => Field::Kind,
             "length" => Field::Length,
             "value" => Field::Value(self.place(argument("path"))),

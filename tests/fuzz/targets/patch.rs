@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use bytes::Bytes;
 use phyllo::budget::Budget;
-use phyllo::database::{DocumentKey, Existing, merge, patch, put};
+use phyllo::database::{DocumentKey, Existing, MissingParents, merge, patch, put};
 use phyllo::document::id::DocumentId;
 use phyllo::document::parse_merge_patch::MergePatch;
 use phyllo::document::patch::{PatchOperation, parse};
@@ -24,6 +24,7 @@ pub(super) const SEEDS: &[&[u8]] = &[
     b"{\"a\":{\"b\":1},\"c\":[1]}\n{\"a\":{\"b\":null},\"c\":{\"d\":null,\"e\":{}},\"f\":[null]}",
     b"{\"a~/\":{\"0\":[]}}\n[{\"op\":\"add\",\"path\":\"/a~0~1/0/-\",\"value\":null}]",
     b"7\n{\"a\":{}}",
+    b"{\"a\":[]}\n[{\"op\":\"add\",\"path\":\"/a/-/b/0/-\",\"value\":1},{\"op\":\"copy\",\"from\":\"/a\",\"path\":\"/c/d\"}]",
 ];
 
 pub(super) fn check(bytes: &[u8]) {
@@ -40,8 +41,10 @@ pub(super) fn check(bytes: &[u8]) {
     WORLD.with(|world| {
         let change = Bytes::copy_from_slice(change.as_bytes());
         if let Ok(operations) = parse(&change) {
-            let patching = Change::Patch(&operations);
-            world.runtime.block_on(changed(world, &document, &patching));
+            for parents in [MissingParents::Fail, MissingParents::Create] {
+                let patching = Change::Patch(&operations, parents);
+                world.runtime.block_on(changed(world, &document, &patching));
+            }
         }
         if let Ok(merge) = MergePatch::parse(&change) {
             let merging = Change::Merge(&merge);
@@ -51,7 +54,7 @@ pub(super) fn check(bytes: &[u8]) {
 }
 
 enum Change<'t> {
-    Patch(&'t [PatchOperation]),
+    Patch(&'t [PatchOperation], MissingParents),
     Merge(&'t MergePatch),
 }
 
@@ -71,13 +74,14 @@ async fn changed(world: &World, document: &Leaves, change: &Change<'_>) {
     stored.expect("there is none");
     let key = Arc::new(key);
     let done = match change {
-        Change::Patch(operations) => {
+        Change::Patch(operations, parents) => {
             patch(
                 &*transaction,
                 &Budget::of_background(),
                 &key,
                 &Path::default(),
                 operations,
+                *parents,
             )
             .await
         }

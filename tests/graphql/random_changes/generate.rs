@@ -20,6 +20,7 @@ pub(super) struct Draft {
     pub(super) pick: usize,
     tail: Tail,
     as_pointer: bool,
+    create_parents: bool,
     document: Value,
     steps: Vec<Step>,
 }
@@ -78,6 +79,7 @@ impl Draft {
             kind: self.kind,
             id: self.id,
             as_pointer: self.as_pointer,
+            create_parents: self.create_parents,
             path,
             document: change,
         }
@@ -145,17 +147,18 @@ fn draft() -> impl Strategy<Value = Draft> {
         ids,
         any::<u16>(),
         tail(),
-        any::<bool>(),
+        any::<[bool; 2]>(),
         json_value(),
         vec(step(), 0..5),
     );
     drafts.prop_map(
-        |(kind, id, pick, tail, as_pointer, document, steps)| Draft {
+        |(kind, id, pick, tail, [as_pointer, create_parents], document, steps)| Draft {
             kind,
             id,
             pick: usize::from(pick),
             tail,
             as_pointer,
+            create_parents,
             document,
             steps,
         },
@@ -182,7 +185,7 @@ fn tail() -> impl Strategy<Value = Tail> {
         6 => Just(Tail::Here),
         3 => name().prop_map(Tail::Member),
         3 => (0_u8..2).prop_map(Tail::Behind),
-        1 => vec(prop_oneof![3 => name().prop_map(|name| json!(name)), 1 => (0_u8..3).prop_map(|index| json!(index))], 1..4).prop_map(Tail::Far),
+        2 => vec(prop_oneof![3 => name().prop_map(|name| json!(name)), 1 => (0_u8..3).prop_map(|index| json!(index))], 1..4).prop_map(Tail::Far),
     ]
 }
 

@@ -258,6 +258,9 @@ fn request(changes: &[Change]) -> (String, Map<String, Value>) {
             write!(arguments, " path: $p{at}").expect("a string");
             variables.insert(format!("p{at}"), change.written_path());
         }
+        if matches!(change.kind, Kind::Replace | Kind::Increment) && change.create_parents {
+            arguments.push_str(" createParents: true");
+        }
         let selection = if change.kind == Kind::Delete {
             "{ deleted }"
         } else {

@@ -33,7 +33,7 @@ const OPEN: [(&str, &str); 3] = [
     ("_service", "_service { __typename }"),
 ];
 
-const MUTATIONS: [&str; 19] = [
+const MUTATIONS: [&str; 26] = [
     r#"insertDocument(id: "b", document: 1) { key }"#,
     r#"insertDocument(document: 1) { key }"#,
     r#"replaceDocument(id: "a", document: 1) { key }"#,
@@ -44,6 +44,13 @@ const MUTATIONS: [&str; 19] = [
     r#"incrementDocument(id: "a", path: "/n") { key }"#,
     r#"deleteDocument(id: "a") { deleted }"#,
     r#"appendDocument(document: 1) { key }"#,
+    r#"insertDocument(id: "b", document: 1, ifAbsent: true) { key }"#,
+    r#"replaceDocument(id: "a", document: 1, ifAbsent: true) { key }"#,
+    r#"replaceDocument(id: "b", path: "/x/y", document: 1, createParents: true) { key }"#,
+    r#"replaceDocument(idFrom: {id: "a", path: "/n"}, document: 1) { key }"#,
+    r#"updateDocument(id: "a", unset: ["$.n"]) { key }"#,
+    r#"updateDocument(idFrom: {id: "a", path: "/n"}, unset: ["$.n"]) { key }"#,
+    r#"writeDocuments(operations: [{insert: {document: 1}}]) { key }"#,
     r#"updateDocuments(where: {}, everything: true, unset: ["$.n"]) { matched }"#,
     r#"deleteDocuments(where: {}, everything: true) { matched }"#,
     r#"takeDocuments { key }"#,

@@ -5,6 +5,7 @@ mod conditions;
 mod counts;
 mod every_field;
 mod mutations;
+mod one_step;
 mod queries;
 mod rounds;
 mod subscriptions;
@@ -23,6 +24,7 @@ cases!(modules [
     counts,
     every_field,
     mutations,
+    one_step,
     queries,
     rounds,
     subscriptions,

@@ -14,6 +14,7 @@
 
 mod coverage;
 mod mutations;
+mod one_step;
 mod queries;
 mod subscriptions;
 mod transports;
@@ -125,6 +126,7 @@ fn of_world(known: &Known) -> Vec<Template> {
 fn all(known: &Known) -> Vec<Template> {
     let mut all = queries::templates(known);
     all.extend(mutations::templates(known));
+    all.extend(one_step::templates(known));
     all.extend(subscriptions::templates(known));
     all
 }

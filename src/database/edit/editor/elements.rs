@@ -2,13 +2,16 @@
 
 use super::location::{Location, Target};
 use super::{Editor, set_leaves};
+use crate::budget::Steps;
 use crate::database::changes::record::{self, Edited};
 use crate::database::document_key::{below, prefix_end};
 use crate::database::read::value_ref::malformed;
 use crate::document::leaf::{Kind, abridged};
 use crate::document::path::{Path, Segment, Token};
 use crate::error::{Error, Result};
-use crate::key::{EqualElements, KeyStep, Leaves, ValueSet, check_key_bytes, step};
+use crate::key::{
+    DistinctElements, EqualElement, EqualElements, KeyStep, Leaves, ValueSet, check_key_bytes, step,
+};
 use crate::limits::{COPIED_BYTES_PER_STEP, LEAVES_PER_PACE};
 use crate::store::{Batches, Pairs};
 
@@ -72,12 +75,32 @@ impl Editor<'_> {
         Ok((moved, count))
     }
 
-    /// The indexes of the elements of an array that are equal to one of `values`.
+    /// Adds those elements at the end of an array that it does not have. The transaction conflicts with
+    /// others that change the array.
+    pub(crate) async fn add_missing(
+        &mut self,
+        array: &Location,
+        elements: &DistinctElements,
+    ) -> Result<()> {
+        let found = self.equal_elements(array, elements.values()).await?;
+        if found.is_empty() {
+            return self.append(array, elements.array()).await;
+        }
+        let memory = self.budget.reserve();
+        memory.hold(2 * elements.array().held())?;
+        let missing = |steps: &Steps<'_>| elements.without(&found, steps);
+        match self.budget.compute(missing).await? {
+            Some(missing) => self.append(array, &missing).await,
+            None => Ok(()),
+        }
+    }
+
+    /// The elements of an array that are equal to one of `values`.
     pub(crate) async fn equal_elements(
         &self,
         array: &Location,
         values: &ValueSet,
-    ) -> Result<Vec<u64>> {
+    ) -> Result<Vec<EqualElement>> {
         check_is_array(array)?;
         if values.is_empty() {
             return Ok(Vec::new());
@@ -95,7 +118,7 @@ impl Editor<'_> {
                 let pushed = equal.push(&key[array.key.len()..], value);
                 pushed.map_err(|error| malformed(error, key))?;
             }
-            memory.hold((equal.count() - found) * size_of::<u64>())?;
+            memory.hold((equal.count() - found) * size_of::<EqualElement>())?;
             found = equal.count();
         }
         Ok(equal.finish())

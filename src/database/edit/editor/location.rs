@@ -33,7 +33,7 @@ pub(crate) struct Location {
     /// The parent of a new value. None for the whole document, and if a value is stored at the
     /// place.
     pub(crate) parent: Option<Parent>,
-    /// The number of objects above a new value that do not exist either.
+    /// The number of containers above a new value that do not exist either.
     pub(crate) missing: usize,
 }
 
@@ -79,6 +79,13 @@ impl Location {
         (self.first.len() == 1 && key.len() == self.key.len()).then_some(value)
     }
 
+    /// The place of the outermost new value, and the segments from there to this place.
+    pub(crate) fn outermost(&self) -> (Place, &[Segment]) {
+        let existing = self.place.0.len() - self.missing;
+        let (place, below) = self.place.0.split_at(existing);
+        (Place(place.to_vec()), below)
+    }
+
     /// The index if the place is an array element.
     pub(crate) fn element(&self) -> Option<u64> {
         match self.place.0.last()? {
@@ -86,6 +93,26 @@ impl Location {
             Segment::Key(_) => None,
         }
     }
+}
+
+/// What to do with a value whose parent does not exist.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum MissingParents {
+    /// Fail with `NOT_FOUND`.
+    #[default]
+    Fail,
+    /// Create the objects on the path, and the document. Where the path has `-` or the index 0, create an
+    /// array.
+    Create,
+}
+
+/// Which containers are created on the way to a value.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum CreatedParents {
+    /// Objects. An index must lead to an existing element.
+    Objects,
+    /// Objects, and arrays for `-` and the index 0.
+    ObjectsAndArrays,
 }
 
 /// The candidate places of a path and their keys.

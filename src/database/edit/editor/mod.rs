@@ -5,6 +5,7 @@ pub(crate) mod argument;
 pub(crate) mod elements;
 pub(crate) mod locate;
 pub(crate) mod location;
+pub(crate) mod missing_parents;
 pub(crate) mod overwrite;
 pub(crate) mod renumber;
 
@@ -12,7 +13,7 @@ use std::sync::Arc;
 
 use ahead::look_ahead;
 use futures::future::{join, try_join3};
-use location::{Location, Parent, Target};
+use location::{CreatedParents, Location, MissingParents, Parent, Target};
 
 use crate::budget::Budget;
 use crate::database::catalog::collections;
@@ -145,13 +146,14 @@ impl<'t> Editor<'t> {
     /// created.
     ///
     /// # Errors
-    /// `NOT_FOUND`: the place has no parent. `INVALID_PATH`: the parent cannot have such a member
-    /// or element. `TOO_LARGE`: a key exceeds the limit. Errors of the store.
+    /// `NOT_FOUND`: the place has no parent, and it is not created. `INVALID_PATH`: the parent cannot have
+    /// such a member or element. `TOO_LARGE`: a key exceeds the limit. Errors of the store.
     pub(crate) async fn put(
         &mut self,
         target: Target,
         path: &Path,
         leaves: &Leaves,
+        parents: MissingParents,
     ) -> Result<Put> {
         match target {
             Target::Present(location) => {
@@ -162,6 +164,12 @@ impl<'t> Editor<'t> {
                 self.put_new(&location, leaves).await?;
                 Ok(Put::Created)
             }
+            Target::Orphan if parents == MissingParents::Create => {
+                let created = CreatedParents::ObjectsAndArrays;
+                let location = self.below_missing(path, created).await?;
+                self.put_new(&location, leaves).await?;
+                Ok(Put::Created)
+            }
             Target::Orphan => Err(self.no_parent(path)),
             Target::Unfit(error) => Err(error),
         }
@@ -169,8 +177,7 @@ impl<'t> Editor<'t> {
 
     /// Stores a value at a place that has none.
     pub(crate) async fn put_new(&mut self, location: &Location, leaves: &Leaves) -> Result<()> {
-        self.transaction
-            .add_read_conflict(&location.key, &prefix_end(&location.key));
+        self.depend_on_all(&self.outermost_key(location));
         if let Some(parent) = &location.parent {
             self.extend(parent).await?;
         }
@@ -202,15 +209,13 @@ impl<'t> Editor<'t> {
         write_leaves(self.transaction, self.budget, key, leaves).await?;
         self.changed = true;
         self.record_new(location, leaves);
-        let existing = location.place.0.len() - location.missing;
-        let (place, names) = location.place.0.split_at(existing);
-        let place = Place(place.to_vec());
-        let document = if existing == 0 {
+        let (place, below) = location.outermost();
+        let document = if place.0.is_empty() {
             Edited::new(&self.document)
         } else {
             Edited::existing(&self.document)
         };
-        record::added(self.transaction, document, &place, names, leaves);
+        record::added(self.transaction, document, &place, below, leaves);
         Ok(())
     }
 
@@ -219,17 +224,22 @@ impl<'t> Editor<'t> {
         if !self.type_guard.is_typed() {
             return;
         }
-        match &location.parent {
-            _ if location.missing == 0 => self.type_guard.wrote(&location.key, Some(leaves)),
-            // The outermost new object is a member of the parent.
-            Some(parent) => {
-                let outermost = child_key(&parent.key, &location.key);
-                self.type_guard.wrote(&outermost, None);
-            }
-            None => self.type_guard.wrote(&self.prefix, None),
+        if location.missing == 0 {
+            self.type_guard.wrote(&location.key, Some(leaves));
+        } else {
+            let outermost = self.outermost_key(location);
+            self.type_guard.wrote(&outermost, None);
         }
-        if let (Some(_), Some(parent)) = (location.element(), &location.parent) {
+        if let Some(parent) = location.parent.as_ref().filter(|it| it.kind == Kind::Array) {
             self.type_guard.lengthened(&parent.key);
+        }
+    }
+
+    /// The key of the outermost new value, which is a child of the parent, or the whole document.
+    fn outermost_key(&self, location: &Location) -> Vec<u8> {
+        match &location.parent {
+            Some(parent) => child_key(&parent.key, &location.key),
+            None => self.prefix.clone(),
         }
     }
 

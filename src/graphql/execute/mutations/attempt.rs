@@ -19,6 +19,7 @@ use crate::graphql::execute::failures::conflict;
 use crate::graphql::execute::operation::Operation;
 use crate::graphql::execute::planned::PlanArguments;
 use crate::graphql::execute::planned::state_before::add_existed;
+use crate::graphql::prepare::plan::{Field, MutationFunction, PlannedField};
 use crate::graphql::response::write_errors::server_error;
 use crate::limits::Bounds;
 use crate::store::{Decision, MeteredTransaction, Transaction};
@@ -66,12 +67,9 @@ pub(crate) async fn attempt(
     ));
     let plan = &operation.plan;
     let mut included = PlanArguments(&operation.variables).included(&plan.root);
-    let session = MutationSession::new(
-        metered,
-        &request_budget,
-        included.nth(1).is_some(),
-        limits.bytes_max,
-    );
+    let first = included.next();
+    let several = included.next().is_some() || first.is_some_and(is_list_of_writes);
+    let session = MutationSession::new(metered, &request_budget, several, limits.bytes_max);
     let executor = MutationExecutor::new(&session, operation);
     let has_rules = operation.rights.rules_in_force().is_some();
     let permits = if has_rules {
@@ -133,6 +131,10 @@ pub(crate) async fn attempt(
         request_budget.check()?;
     }
     Ok(Decision::Commit(Mutated::Now(json)))
+}
+
+fn is_list_of_writes(field: &PlannedField) -> bool {
+    matches!(&field.field, Field::Mutation(planned) if planned.function == MutationFunction::WriteDocuments)
 }
 
 /// Why a stored response may not be returned again, if the rules do not allow it now.

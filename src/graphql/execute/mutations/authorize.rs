@@ -12,10 +12,10 @@ use crate::document::id::DocumentId;
 use crate::document::path::Path;
 use crate::error::Result;
 use crate::graphql::context::request_budget::{RequestBudget, mismatch};
-use crate::graphql::execute::planned::given::{Deletion, Given, Outcome};
+use crate::graphql::execute::planned::given::{Deletion, Given, Outcome, WriteResult};
 use crate::graphql::execute::planned::permit::plan_permit::{needs_all, refusal, rule_count};
 use crate::graphql::execute::planned::{PlanExecutor, SelectedResult};
-use crate::graphql::prepare::plan::MutationFunction;
+use crate::graphql::prepare::plan::{MutationFunction, PlannedMutation};
 use crate::limits::STEPS_PER_READ;
 use crate::rights::{Action, Decision, PlaceUsed, RequestRights};
 
@@ -31,6 +31,27 @@ pub(super) async fn authorize(
     selections: &PlanExecutor<'_>,
     planning: &Arc<RequestBudget>,
 ) -> Result<FieldPermit, ServerError> {
+    if call.planned.function != MutationFunction::WriteDocuments {
+        return authorize_function(call, rights, selections, planning, call.planned).await;
+    }
+    let writes = call.writes().map_err(|error| error.located(call.field))?;
+    let mut permits = Vec::with_capacity(writes.len());
+    for write in &writes {
+        let write = call.of_write(write, None);
+        let permit = authorize_function(&write, rights, selections, planning, call.planned);
+        permits.push(permit.await?);
+    }
+    Ok(FieldPermit::of_writes(permits))
+}
+
+/// As [`authorize`], of a function whose result is selected from by `selecting`.
+async fn authorize_function(
+    call: &Call<'_>,
+    rights: &RequestRights,
+    selections: &PlanExecutor<'_>,
+    planning: &Arc<RequestBudget>,
+    selecting: &PlannedMutation,
+) -> Result<FieldPermit, ServerError> {
     let located = |error| CallError::from(error).located(call.field);
     let places = FunctionPlaces::of(call).await;
     let places = places.map_err(|error| error.located(call.field))?;
@@ -43,11 +64,19 @@ pub(super) async fn authorize(
         .await
         .map_err(located)?;
     if let Some((outcome, is_new)) = outcome {
+        let outcome = if selecting.function == MutationFunction::WriteDocuments {
+            let result = WriteResult::of(outcome)
+                .ok_or_else(mismatch)
+                .map_err(located)?;
+            Outcome::Written(vec![result])
+        } else {
+            outcome
+        };
         let result = SelectedResult {
             field: call.field,
             given: Given::Outcome(&outcome),
-            below: &call.planned.below,
-            size: call.planned.size,
+            below: &selecting.below,
+            size: selecting.size,
             is_written: true,
         };
         let selected = selections
@@ -62,13 +91,17 @@ pub(super) async fn authorize(
 /// A result of the function, as far as its selection reads from documents, and whether the id of its document
 /// is not known yet.
 fn result(function: MutationFunction, places: &FunctionPlaces) -> Result<Option<(Outcome, bool)>> {
-    let document = places.document.clone().map(Arc::new);
+    let mut is_new = false;
+    let mut document = places.document.clone().map(Arc::new);
+    if let Some(collection) = &places.unknown_in {
+        is_new = true;
+        document = Some(Arc::new(any_document(collection)?));
+    }
     Ok(Some(match function {
         MutationFunction::InsertDocument => match (document, places.used.first()) {
             (Some(document), _) => (Outcome::Document(document), false),
             (None, Some(PlaceUsed { collection, .. })) => {
-                let any = DocumentKey::new(&**collection, DocumentId::Integer(1))?;
-                (Outcome::Document(Arc::new(any)), true)
+                (Outcome::Document(Arc::new(any_document(collection)?)), true)
             }
             (None, None) => return Err(mismatch()),
         },
@@ -77,9 +110,10 @@ fn result(function: MutationFunction, places: &FunctionPlaces) -> Result<Option<
         | MutationFunction::TestDocument
         | MutationFunction::MergeDocument
         | MutationFunction::PatchDocument
-        | MutationFunction::IncrementDocument => {
+        | MutationFunction::IncrementDocument
+        | MutationFunction::UpdateDocument => {
             let document = document.ok_or_else(mismatch)?;
-            (Outcome::Document(document), false)
+            (Outcome::Document(document), is_new)
         }
         MutationFunction::DeleteDocument => {
             let document = document.ok_or_else(mismatch)?;
@@ -91,10 +125,11 @@ fn result(function: MutationFunction, places: &FunctionPlaces) -> Result<Option<
                 deleted: true,
                 value: None,
             };
-            (Outcome::Deletion(deletion), false)
+            (Outcome::Deletion(deletion), is_new)
         }
         MutationFunction::AppendDocument
         | MutationFunction::UpdateDocuments
+        | MutationFunction::WriteDocuments
         | MutationFunction::DeleteDocuments
         | MutationFunction::TakeDocuments
         | MutationFunction::CreateIndex
@@ -103,6 +138,11 @@ fn result(function: MutationFunction, places: &FunctionPlaces) -> Result<Option<
         | MutationFunction::SetCollectionType
         | MutationFunction::DropCollectionType => return Ok(None),
     }))
+}
+
+/// A document that stands for one whose id is not known.
+fn any_document(collection: &str) -> Result<DocumentKey> {
+    DocumentKey::new(collection, DocumentId::Integer(1))
 }
 
 /// What the rules decide about the places of a function.
@@ -147,6 +187,7 @@ fn decided(places: FunctionPlaces, rights: &RequestRights) -> Result<FieldPermit
         selected,
         result: Vec::new(),
         result_is_unknown: false,
+        writes: Vec::new(),
     })
 }
 

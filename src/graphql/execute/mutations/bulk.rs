@@ -26,7 +26,12 @@ pub(super) async fn update_documents(call: &Call<'_>) -> Result<Outcome, CallErr
     let (collection, selected) = targets.selected(call, everything).await?;
     let session = call.session;
     let memory = session.budget().reserve();
-    let updates = lists.read(session.transaction(), &session.request_budget, &memory);
+    let updates = lists.read(
+        session.transaction(),
+        &session.request_budget,
+        &memory,
+        None,
+    );
     let updates = updates.await?;
     change(call, &collection, &selected, &Bulk::Update(updates)).await
 }

@@ -2,7 +2,6 @@
 
 use std::sync::Arc;
 
-use async_graphql::ID;
 use bytes::Bytes;
 
 use super::call::{Call, CallError};
@@ -18,8 +17,7 @@ use crate::graphql::execute::planned::permit::plan_permit::without_advice;
 use crate::limits::{HELD_PER_READ, TAKEN_DOCUMENTS_MAX};
 
 pub(super) async fn delete_document(call: &Call<'_>) -> Result<Outcome, CallError> {
-    let id: ID = call.argument("id")?;
-    let change = Change::begin(call, &id).await?;
+    let change = Change::begin(call).await?;
     let (transaction, budget, document, path) = change.target();
     let targets = std::slice::from_ref(document);
     let value = before(call, targets, path).await?.pop().flatten();

@@ -147,9 +147,14 @@ impl<'e> MutationExecutor<'e> {
             field,
             given: Given::Outcome(&outcome),
             below: &call.planned.below,
-            size: call.planned.size,
+            size: match &outcome {
+                Outcome::Written(results) => call.planned.size.times(results.len()),
+                _ => call.planned.size,
+            },
             is_written: match &outcome {
-                Outcome::Document(document) => self.session.has_written(document),
+                Outcome::Document(document) | Outcome::IfAbsent(document, _) => {
+                    self.session.has_written(document)
+                }
                 Outcome::Deletion(deletion) => self.session.has_written(&deletion.document),
                 _ => false,
             },
@@ -166,7 +171,7 @@ impl<'e> MutationExecutor<'e> {
     }
 
     /// Calls the function of a field, and checks the conditions of the rules before and after.
-    async fn permitted(&self, call: &Call<'_>) -> Result<Outcome, CallError> {
+    pub(super) async fn permitted(&self, call: &Call<'_>) -> Result<Outcome, CallError> {
         let Some(permit) = call.permit else {
             return self.call(call).await;
         };
@@ -185,10 +190,12 @@ impl<'e> MutationExecutor<'e> {
             MutationFunction::MergeDocument => document::merge(call).await,
             MutationFunction::PatchDocument => document::patch(call).await,
             MutationFunction::IncrementDocument => document::increment(call).await,
+            MutationFunction::UpdateDocument => document::update(call).await,
             MutationFunction::DeleteDocument => delete::delete_document(call).await,
             MutationFunction::TakeDocuments => delete::take_documents(call).await,
             MutationFunction::AppendDocument => append::append_document(call).await,
             MutationFunction::UpdateDocuments => bulk::update_documents(call).await,
+            MutationFunction::WriteDocuments => self.write_documents(call).await,
             MutationFunction::DeleteDocuments => bulk::delete_documents(call).await,
             MutationFunction::CreateIndex => definitions::create_index(call).await,
             MutationFunction::DropIndex => definitions::drop_index(call).await,

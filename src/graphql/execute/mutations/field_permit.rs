@@ -7,6 +7,7 @@ use crate::database::query::passing;
 use crate::database::{DocumentKey, exists};
 use crate::document::filter::Filter;
 use crate::error::{Error, Result};
+use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::given::Outcome;
 
 /// What the rules allow one root field of a mutation.
@@ -29,6 +30,8 @@ pub(super) struct FieldPermit {
     pub(super) result: Vec<(DocumentKey, Filter)>,
     /// Whether a document whose id is not known must pass something to be selected from the result.
     pub(super) result_is_unknown: bool,
+    /// What the rules allow the writes of `writeDocuments`, in their order.
+    pub(super) writes: Vec<FieldPermit>,
     /// The error if the result must not be returned again.
     pub(super) refusal: Error,
 }
@@ -56,6 +59,23 @@ pub(super) struct CheckedBefore {
 }
 
 impl FieldPermit {
+    /// What the rules allow `writeDocuments`.
+    pub(super) fn of_writes(writes: Vec<Self>) -> Self {
+        Self {
+            document: None,
+            changed: None,
+            created: None,
+            creation: None,
+            sources: Vec::new(),
+            selected: None,
+            returns_conditional: false,
+            result: Vec::new(),
+            result_is_unknown: false,
+            writes,
+            refusal: mismatch(),
+        }
+    }
+
     /// Checks the conditions before the function of the field is called. A document that does not exist
     /// passes none.
     ///
@@ -97,7 +117,7 @@ impl FieldPermit {
         outcome: &Outcome,
     ) -> Result<()> {
         let document = match outcome {
-            Outcome::Document(document) => document,
+            Outcome::Document(document) | Outcome::IfAbsent(document, _) => document,
             Outcome::Deletion(deletion) if !deletion.is_of_whole() => &deletion.document,
             _ => return Ok(()),
         };
@@ -139,6 +159,9 @@ impl FieldPermit {
     /// # Errors
     /// `FORBIDDEN`: a document does not pass now, or cannot be read now. Errors of the store.
     pub(super) async fn check_again(&self, session: &MutationSession) -> Result<()> {
+        for write in &self.writes {
+            Box::pin(write.check_again(session)).await?;
+        }
         if self.returns_conditional || self.result_is_unknown {
             return Err(self.refusal.clone());
         }

@@ -8,7 +8,7 @@ use std::borrow::Cow;
 use async_graphql::{ID, MaybeUndefined};
 
 use super::call::{Call, CallError};
-use crate::database::{DocumentKey, UpdateOperator};
+use crate::database::{DocumentKey, MissingParents, UpdateOperator};
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
 use crate::document::jsonpath::Query;
@@ -16,8 +16,9 @@ use crate::document::patch::{self as json_patch, PatchOperation};
 use crate::document::path::{Path, Segment, Token};
 use crate::error::Result;
 use crate::graphql::arguments::filter_input::FilterInput;
-use crate::graphql::arguments::place_input::PlaceInput;
+use crate::graphql::arguments::place_input::{NamedDocument, PlaceInput};
 use crate::graphql::arguments::required::path_of_change;
+use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::prepare::plan::MutationFunction;
 use crate::graphql::scalars::scalar_types::Json;
 use crate::limits::STEPS_PER_READ;
@@ -46,6 +47,9 @@ pub(super) struct FunctionPlaces {
     pub(super) roles: Vec<PlaceRole>,
     /// The document that is changed or stored, if its id is known.
     pub(super) document: Option<DocumentKey>,
+    /// The collection of the document that is changed, if the id is read in the transaction. Every place in it
+    /// is one of all documents.
+    pub(super) unknown_in: Option<String>,
     /// Whether the function stores the document if it does not exist.
     pub(super) stores: bool,
     /// The path in the document that is changed. Empty for the whole document.
@@ -78,7 +82,11 @@ impl FunctionPlaces {
             }
             MutationFunction::ReplaceDocument => {
                 places.change(call)?;
-                places.stores = places.path.tokens().is_empty();
+                places.stores = places.stores_if_absent(call)?;
+                if call.if_absent()? {
+                    // The result tells whether a value was there.
+                    places.read_changed(places.path.clone());
+                }
             }
             MutationFunction::MergeDocument => {
                 places.change(call)?;
@@ -86,13 +94,14 @@ impl FunctionPlaces {
             }
             MutationFunction::CopyDocument => {
                 places.change(call)?;
-                places.stores = places.path.tokens().is_empty();
+                places.stores = places.stores_if_absent(call)?;
                 let from: PlaceInput = call.argument("from")?;
-                places.source(&from)?;
+                let collection = call.collection()?;
+                places.source(&from, &collection)?;
             }
             MutationFunction::IncrementDocument => {
                 places.change(call)?;
-                places.stores = places.path.tokens().is_empty();
+                places.stores = places.stores_if_absent(call)?;
                 places.read_changed(places.path.clone());
             }
             MutationFunction::PatchDocument => places.patch(call).await?,
@@ -118,6 +127,13 @@ impl FunctionPlaces {
                     places.selected(Action::Read, &collection, Path::default());
                 }
             }
+            MutationFunction::UpdateDocument => {
+                places.target(call)?;
+                let collection = call.collection()?;
+                places.updates(call, &collection).await?;
+            }
+            // Each write has its own places.
+            MutationFunction::WriteDocuments => return Err(mismatch().into()),
             MutationFunction::UpdateDocuments => {
                 let collection = places.filter(call).await?;
                 places.updates(call, &collection).await?;
@@ -156,6 +172,10 @@ impl FunctionPlaces {
                 }
             }
         }
+        if let Some(collection) = places.unknown_in.clone().filter(|_| places.stores) {
+            let whole = Path::default();
+            places.add(Action::Create, &collection, None, whole, PlaceRole::All);
+        }
         Ok(places)
     }
 
@@ -164,6 +184,20 @@ impl FunctionPlaces {
         let id: Option<ID> = call.argument("id")?;
         let collection = call.collection()?;
         let id = id.map(|id| DocumentId::parse(&id)).transpose()?;
+        if call.if_absent()? {
+            // The document that is stored already is returned, and it may be any of the collection without an id.
+            let Some(id) = id else {
+                for action in [Action::Create, Action::Read] {
+                    let whole = Path::default();
+                    self.add(action, &collection, None, whole, PlaceRole::All);
+                }
+                return Ok(());
+            };
+            self.document = Some(DocumentKey::new(collection, id)?);
+            self.stores = true;
+            self.read_changed(Path::default());
+            return Ok(());
+        }
         self.add(
             Action::Create,
             &collection,
@@ -234,35 +268,50 @@ impl FunctionPlaces {
         let budget = call.session.request_budget.budget();
         for (operator, at, from) in lists.targets() {
             let query = at.query(budget).await?;
-            let compares = matches!(operator, UpdateOperator::Increment | UpdateOperator::Remove);
-            self.update(collection, operator, &query, compares);
+            self.update(collection, operator, &query);
             if let Some(from) = from {
-                self.source(from)?;
+                self.source(from, collection)?;
             }
         }
         Ok(())
     }
 
-    fn update(&mut self, collection: &str, operator: UpdateOperator, at: &Query, compares: bool) {
+    fn update(&mut self, collection: &str, operator: UpdateOperator, at: &Query) {
         let places = at.places_read();
         let written = places.first().map_or(&[][..], |place| &place[..]);
         let written = match written {
             [array @ .., Segment::Index(_)] if operator == UpdateOperator::Unset => array,
             written => written,
         };
-        self.selected(Action::Write, collection, Path::of_segments(written));
-        if compares || at.place().is_none() {
+        self.used_in_target(Action::Write, collection, Path::of_segments(written));
+        if depends_on_value(operator) || at.place().is_none() {
             for place in &places {
-                self.selected(Action::Read, collection, Path::of_segments(place));
+                self.used_in_target(Action::Read, collection, Path::of_segments(place));
             }
+        }
+    }
+
+    /// Adds a place in the document that is changed, or in each of those that are selected.
+    fn used_in_target(&mut self, action: Action, collection: &str, path: Path) {
+        if self.document.is_some() || self.unknown_in.is_some() {
+            self.changed(action, path);
+        } else {
+            self.selected(action, collection, path);
         }
     }
 
     /// Adds the document that a call names.
     fn target(&mut self, call: &Call<'_>) -> Result<(), CallError> {
-        let id: ID = call.argument("id")?;
-        let collection = call.collection()?;
-        self.document = Some(DocumentKey::new(collection, DocumentId::parse(&id)?)?);
+        let target = call.target()?;
+        match target.named()? {
+            NamedDocument::Key(document) => self.document = Some(document),
+            NamedDocument::Stored(collection, at) => {
+                self.unknown_in = Some(collection.to_owned());
+                // No document is changed before the key is known.
+                self.source(at, collection)?;
+            }
+            NamedDocument::Changed => return Err(mismatch().into()),
+        }
         Ok(())
     }
 
@@ -274,9 +323,16 @@ impl FunctionPlaces {
         Ok(())
     }
 
+    /// Whether a call that stores a value at its path stores the document, if it does not exist.
+    fn stores_if_absent(&self, call: &Call<'_>) -> Result<bool, CallError> {
+        Ok(self.path.tokens().is_empty() || call.missing_parents()? == MissingParents::Create)
+    }
+
     fn changed(&mut self, action: Action, path: Path) {
         if let Some(DocumentKey { collection, id }) = self.document.clone() {
             self.add(action, &collection, Some(&id), path, PlaceRole::Changed);
+        } else if let Some(collection) = self.unknown_in.clone() {
+            self.add(action, &collection, None, path, PlaceRole::All);
         }
     }
 
@@ -313,12 +369,23 @@ impl FunctionPlaces {
         self.add(action, collection, None, path, PlaceRole::Selected);
     }
 
-    fn source(&mut self, from: &PlaceInput) -> Result<()> {
-        let (document, path) = from.place()?;
-        let role = PlaceRole::Source(self.sources.len());
-        let DocumentKey { collection, id } = &document;
-        self.add(Action::Read, collection, Some(id), path, role);
-        self.sources.push(document);
+    /// Adds the place from which a value is taken, and those of the keys that lead to it. `collection` is that
+    /// of the documents that are changed.
+    fn source(&mut self, from: &PlaceInput, collection: &str) -> Result<()> {
+        let path = from.path()?;
+        match from.document()? {
+            NamedDocument::Key(document) => {
+                let role = PlaceRole::Source(self.sources.len());
+                let DocumentKey { collection, id } = &document;
+                self.add(Action::Read, collection, Some(id), path, role);
+                self.sources.push(document);
+            }
+            NamedDocument::Stored(stored, at) => {
+                self.source(at, collection)?;
+                self.add(Action::Read, stored, None, path, PlaceRole::All);
+            }
+            NamedDocument::Changed => self.used_in_target(Action::Read, collection, path),
+        }
         Ok(())
     }
 
@@ -337,6 +404,23 @@ impl FunctionPlaces {
             path: Cow::Owned(path),
         });
         self.roles.push(role);
+    }
+}
+
+/// Whether what an operator does tells something of the value.
+fn depends_on_value(operator: UpdateOperator) -> bool {
+    match operator {
+        UpdateOperator::Rename
+        | UpdateOperator::Increment
+        | UpdateOperator::Min
+        | UpdateOperator::Max
+        | UpdateOperator::Remove
+        | UpdateOperator::Add => true,
+        UpdateOperator::Set
+        | UpdateOperator::Unset
+        | UpdateOperator::Append
+        | UpdateOperator::Merge
+        | UpdateOperator::Now => false,
     }
 }
 

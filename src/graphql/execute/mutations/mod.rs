@@ -13,3 +13,4 @@ mod executor;
 mod field_permit;
 mod function_places;
 pub(crate) mod session;
+mod writes;

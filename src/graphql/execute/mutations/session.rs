@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
 
 use async_graphql::{PathSegment, Pos, ServerError};
 
@@ -29,6 +30,8 @@ pub(crate) struct MutationSession {
     before: Mutex<HashMap<Arc<DocumentKey>, Option<Version>>>,
     /// The number of documents that this operation has appended.
     appended: AtomicUsize,
+    /// The time of this attempt, which all fields of the operation store.
+    pub(crate) time: SystemTime,
 }
 
 /// The position of a field in the query, and its name in the response.
@@ -53,6 +56,7 @@ impl MutationSession {
             written: Mutex::default(),
             before: Mutex::default(),
             appended: AtomicUsize::new(0),
+            time: SystemTime::now(),
         }
     }
 

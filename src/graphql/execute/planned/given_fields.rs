@@ -3,7 +3,7 @@
 use super::fields::{boolean, number, of_index, string, write_place};
 use super::given::{BulkResult, Deletion, Given, Outcome, UpdateResult};
 use super::seen_change::SeenChange;
-use crate::database::{DefinedType, DocumentKey, TypeChange, UpdateOperator};
+use crate::database::{DefinedType, DocumentKey, TypeChange};
 use crate::document::json::{write_list, write_string};
 use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
@@ -48,9 +48,13 @@ pub(super) fn of_given(
         Given::Outcome(Outcome::TypeDefinition(definition)) => {
             of_type_definition(out, definition, field)
         }
-        Given::Outcome(Outcome::Document(_) | Outcome::IndexDrop(_) | Outcome::TypeDrop(_)) => {
-            Err(mismatch())
-        }
+        Given::Outcome(
+            Outcome::Document(_)
+            | Outcome::IfAbsent(..)
+            | Outcome::Written(_)
+            | Outcome::IndexDrop(_)
+            | Outcome::TypeDrop(_),
+        ) => Err(mismatch()),
     }
 }
 
@@ -131,14 +135,10 @@ pub(super) fn of_update(
     field: ElementField,
 ) -> Option<()> {
     match field {
-        ElementField::UpdateOperator => out.extend_from_slice(match update.operator {
-            UpdateOperator::Set => b"\"SET\"",
-            UpdateOperator::Unset => b"\"UNSET\"",
-            UpdateOperator::Increment => b"\"INCREMENT\"",
-            UpdateOperator::Remove => b"\"REMOVE\"",
-            UpdateOperator::Append => b"\"APPEND\"",
-            UpdateOperator::Merge => b"\"MERGE\"",
-        }),
+        // The names in the enum are those of the arguments in capitals.
+        ElementField::UpdateOperator => {
+            write_string(out, &update.operator.name().to_uppercase());
+        }
         ElementField::UpdateAt => write_string(out, &update.at),
         ElementField::UpdatePlaces => number(out, Some(update.places)),
         _ => return None,

@@ -325,10 +325,25 @@ impl<'r> Texts<'r> {
         } else {
             self.part(2)
         };
-        let place = format!(r#"{collection}, id: "{id}", path: "{path}""#);
-        let field = match self.random.random_range(0..13) {
-            0 | 1 => format!("replaceDocument({place}, document: {value}) {{ {result} }}"),
-            2 => format!("mergeDocument({place}, patch: {{m: {value}, a: null}}) {{ {result} }}"),
+        let name = if self.random.random_bool(0.9) {
+            format!("id: \"{id}\"")
+        } else {
+            format!("idFrom: {}", self.place())
+        };
+        let place = format!(r#"{collection}, {name}, path: "{path}""#);
+        let without_parents = place.clone();
+        let place = match self.random.random_range(0..10) {
+            0 => format!("{place}, createParents: true"),
+            _ => place,
+        };
+        let if_absent = self.one(&["", "", ", ifAbsent: true"]);
+        let field = match self.random.random_range(0..14) {
+            0 | 1 => {
+                format!("replaceDocument({place}, document: {value}{if_absent}) {{ {result} }}")
+            }
+            2 => format!(
+                "mergeDocument({without_parents}, patch: {{m: {value}, a: null}}) {{ {result} }}"
+            ),
             3 => {
                 let operation = self.operation();
                 format!("patchDocument({place}, patch: [{operation}]) {{ {result} }}")
@@ -344,10 +359,10 @@ impl<'r> Texts<'r> {
                 } else {
                     ""
                 };
-                format!("deleteDocument({place}) {{ deleted{removed} }}")
+                format!("deleteDocument({without_parents}) {{ deleted{removed} }}")
             }
             7 => format!(
-                r#"insertDocument({collection}, id: "{}", document: {value}) {{ {result} }}"#,
+                r#"insertDocument({collection}, id: "{}", document: {value}{if_absent}) {{ {result} }}"#,
                 self.one(&["x", "y", "e", "a"])
             ),
             8 => format!(
@@ -358,9 +373,7 @@ impl<'r> Texts<'r> {
             ),
             9 => {
                 let filter = self.filter(1);
-                format!(
-                    "testDocument({collection}, id: \"{id}\", matches: {filter}) {{ {result} }}"
-                )
+                format!("testDocument({collection}, {name}, matches: {filter}) {{ {result} }}")
             }
             10 => {
                 let (filter, update) = (self.filter(1), self.update());
@@ -369,6 +382,10 @@ impl<'r> Texts<'r> {
                 )
             }
             11 => {
+                let update = self.update();
+                format!("updateDocument({collection}, {name}, {update}) {{ {result} }}")
+            }
+            12 => {
                 let filter = self.filter(1);
                 format!("deleteDocuments({collection}, where: {filter}) {{ matched changed }}")
             }
@@ -386,7 +403,14 @@ impl<'r> Texts<'r> {
 
     fn place(&mut self) -> String {
         let (collection, id, path) = (self.collection(), self.id(), self.path());
-        format!(r#"{{{collection}, id: "{id}", path: "{path}"}}"#)
+        match self.random.random_range(0..20) {
+            0 => format!(r#"{{path: "{path}"}}"#),
+            1 => format!(
+                r#"{{{collection}, idFrom: {}, path: "{path}"}}"#,
+                self.place()
+            ),
+            _ => format!(r#"{{{collection}, id: "{id}", path: "{path}"}}"#),
+        }
     }
 
     /// A value that is no canary.
@@ -414,9 +438,22 @@ impl<'r> Texts<'r> {
 
     fn update(&mut self) -> String {
         let (at, new) = (self.jsonpath(), self.new_value());
-        match self.random.random_range(0..6) {
+        match self.random.random_range(0..9) {
             0 => format!(r#"set: [{{at: "{at}", value: {new}}}]"#),
             1 => format!(r#"set: [{{at: "{at}", from: {}}}]"#, self.place()),
+            5 => format!(
+                r#"rename: [{{at: "{at}", member: "{}", to: "{}"}}]"#,
+                self.one(&["a", "b", "hidden"]),
+                self.one(&["a", "b", "c"])
+            ),
+            6 => format!(
+                r#"add: [{{at: "{at}", value: {}}}]"#,
+                literal(&self.value())
+            ),
+            7 => format!(
+                r#"max: [{{at: "{at}", value: {}}}]"#,
+                self.random.random_range(0..1_000_000_000)
+            ),
             2 => format!(r#"unset: ["{at}"]"#),
             3 => format!(r#"increment: [{{at: "{at}"}}]"#),
             4 => format!(r#"append: [{{at: "{at}", value: {new}}}]"#),

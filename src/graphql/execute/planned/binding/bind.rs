@@ -98,6 +98,7 @@ impl<'p> Binder<'p> {
             positions: Vec::new(),
             position: None,
             is_written: false,
+            created: None,
             introspected: &[],
         }
     }
@@ -129,7 +130,9 @@ pub(crate) struct Binder<'p> {
     /// The current position.
     pub(crate) position: Option<usize>,
     /// Whether the version of documents is that of the commit.
-    is_written: bool,
+    pub(crate) is_written: bool,
+    /// What `Document.created` is.
+    pub(crate) created: Option<bool>,
     /// The values of the fields that introspect the schema, as JSON.
     pub(crate) introspected: &'p [Vec<u8>],
 }
@@ -228,6 +231,11 @@ impl<'p> Binder<'p> {
             Field::Key => ResponseStep::Key(document),
             Field::Collection => ResponseStep::Collection(document),
             Field::Path => ResponseStep::Path(here.read.ok_or_else(mismatch)?),
+            Field::Created => ResponseStep::Text(match self.created {
+                Some(true) => b"true",
+                Some(false) => b"false",
+                None => b"null",
+            }),
             Field::Version if self.is_written => ResponseStep::Text(OF_COMMIT),
             Field::Version => {
                 let (scope, first) = here.home;

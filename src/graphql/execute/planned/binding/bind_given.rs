@@ -8,14 +8,17 @@ use crate::database::DocumentKey;
 use crate::document::path::Path;
 use crate::error::Result;
 use crate::graphql::context::request_budget::mismatch;
-use crate::graphql::execute::planned::given::{Given, Outcome};
-use crate::graphql::prepare::plan::{Field, Selection};
+use crate::graphql::execute::planned::given::{Given, Outcome, WriteResult};
+use crate::graphql::prepare::plan::{ElementField, Field, Selection};
 
 impl<'p> Binder<'p> {
     /// Binds what is selected from `given`.
     pub(crate) fn given(&mut self, given: Given<'p>, below: &'p Selection) -> Result<()> {
         match given {
-            Given::Outcome(Outcome::Document(document)) => {
+            Given::Outcome(Outcome::Document(document) | Outcome::IfAbsent(document, _)) => {
+                if let Given::Outcome(Outcome::IfAbsent(_, created)) = given {
+                    self.created = Some(*created);
+                }
                 let document = self.document(Cow::Borrowed(&**document));
                 let whole = Here::whole(DocumentAt::Bound(document), (ROOT, 0));
                 self.object(below, |binder, field| binder.member(&whole, field))
@@ -23,6 +26,12 @@ impl<'p> Binder<'p> {
             Given::Outcome(Outcome::IndexDrop(dropped) | Outcome::TypeDrop(dropped)) => {
                 self.text(if *dropped { b"true" } else { b"false" });
                 Ok(())
+            }
+            Given::Outcome(Outcome::Written(results)) => {
+                self.elements_of(results.iter(), |binder, result| {
+                    binder.is_written = result.is_written;
+                    binder.object(below, |binder, field| binder.field_of_write(result, field))
+                })
             }
             Given::Outcome(Outcome::Taken(_)) => {
                 self.objects(ROOT, LookupOf::Given, below, |binder, scope, field| {
@@ -47,6 +56,25 @@ impl<'p> Binder<'p> {
                 })
             }
         }
+    }
+
+    /// Binds a field of the result of a write.
+    fn field_of_write(&mut self, result: &'p WriteResult, field: &'p Field) -> Result<()> {
+        match field {
+            Field::OfElement(ElementField::WrittenKey) => self.text(&result.key),
+            Field::OfElement(ElementField::WrittenCollection) => self.text(&result.collection),
+            Field::OfElement(ElementField::WrittenCreated) => self.text(flag(result.created)),
+            Field::OfElement(ElementField::WrittenDeleted) => self.text(flag(result.deleted)),
+            Field::DocumentNow(below) => match &result.document {
+                Some(document) => {
+                    let document = Cow::Borrowed(&**document);
+                    return self.document_at(document, Cow::Borrowed(Path::root()), below);
+                }
+                None => self.text(b"null"),
+            },
+            _ => return Err(mismatch()),
+        }
+        Ok(())
     }
 
     /// Binds a field of the elements of `scope`, which are what is given.
@@ -75,6 +103,15 @@ impl<'p> Binder<'p> {
             }
             field => self.field_of_element(scope, field),
         }
+    }
+}
+
+/// A flag as JSON.
+fn flag(flag: Option<bool>) -> &'static [u8] {
+    match flag {
+        Some(true) => b"true",
+        Some(false) => b"false",
+        None => b"null",
     }
 }
 

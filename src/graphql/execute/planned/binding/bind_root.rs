@@ -180,7 +180,7 @@ impl<'p> Binder<'p> {
     }
 
     /// Binds a list of objects that can be null.
-    fn elements_of<T>(
+    pub(crate) fn elements_of<T>(
         &mut self,
         elements: impl Iterator<Item = T>,
         mut element: impl FnMut(&mut Self, T) -> Result<()>,

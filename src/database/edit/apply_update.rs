@@ -1,24 +1,22 @@
-//! Update operators: changes at the places that a JSONPath selects.
+//! Applies update operators: changes at the places that a JSONPath selects.
 //!
 //! The place of a singular query (RFC 9535 §2.3.5.1) need not have a value. Every operator except
-//! `unset` and `remove` creates the value if the parent is an object, or an array that the index
+//! `unset`, `rename` and `remove` creates the value if the parent is an object, or an array that the index
 //! extends by one.
 //! Any other query selects only existing values. If a selected place is inside another one, only
 //! the outer place is changed.
 
 use std::borrow::Cow;
-use std::cmp::Reverse;
+use std::cmp::{Ordering, Reverse};
 use std::collections::{BTreeMap, HashSet};
-use std::fmt;
 use std::sync::Arc;
 
-use bytes::Bytes;
 use futures::future::BoxFuture;
 
-use super::apply_merge_patch::alone;
 use super::editor::Editor;
 use super::editor::location::{Location, Target, location_at};
 use super::increment::number_at;
+use super::update_operation::{Comparand, Update, UpdateOperation, unresolved};
 use crate::budget::{Budget, Reservation, Steps, in_turns};
 use crate::database::document_key::{DocumentKey, below};
 use crate::database::read::load::load;
@@ -26,186 +24,14 @@ use crate::database::read::range_plan::Extent;
 use crate::database::read::request::{Answer, ReadRequest};
 use crate::database::read::selection::{PartReads, QuerySelection};
 use crate::database::read::value::Value;
-use crate::document::flatten::json_text;
 use crate::document::jsonpath::Query;
-use crate::document::leaf::{Leaf, abridged};
+use crate::document::leaf::{Kind, Leaf, abridged};
 use crate::document::number;
-use crate::document::parse_merge_patch::MergePatch;
 use crate::document::path::{Path, Place, Segment};
+use crate::document::tree::{Tree, compare};
 use crate::error::{Error, Result};
-use crate::key::{Leaves, ValueSet, check_array};
+use crate::key::{Leaves, decode_leaf};
 use crate::store::{Pairs, Transaction};
-
-/// The name of an update operator.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UpdateOperator {
-    /// Replaces the value.
-    Set,
-    /// Removes the value.
-    Unset,
-    /// Adds to the number.
-    Increment,
-    /// Removes the elements of the array that are equal to a value.
-    Remove,
-    /// Adds elements at the end of the array.
-    Append,
-    /// Applies a JSON Merge Patch (RFC 7396) to the value.
-    Merge,
-}
-
-impl UpdateOperator {
-    /// All operators, in the order in which they are applied.
-    pub const ALL: [Self; 6] = [
-        Self::Set,
-        Self::Unset,
-        Self::Increment,
-        Self::Remove,
-        Self::Append,
-        Self::Merge,
-    ];
-
-    /// The name in arguments.
-    pub fn name(self) -> &'static str {
-        match self {
-            Self::Set => "set",
-            Self::Unset => "unset",
-            Self::Increment => "increment",
-            Self::Remove => "remove",
-            Self::Append => "append",
-            Self::Merge => "merge",
-        }
-    }
-
-    /// Parses the name that [`UpdateOperator::name`] returns.
-    pub fn parse(name: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|it| it.name() == name)
-    }
-}
-
-/// What an update does at each place.
-#[derive(Clone, Debug)]
-pub enum UpdateOperation {
-    /// Replaces the value with this one.
-    Set(Leaves),
-    /// Removes the value.
-    Unset,
-    /// Adds this to the number.
-    Increment(Leaf<'static>),
-    /// Removes the elements of the array that are equal to one of these values.
-    Remove(ValueSet),
-    /// Adds the elements of this array at the end of the array.
-    Append(Leaves),
-    /// Applies this merge patch to the value.
-    Merge(MergePatch),
-}
-
-impl UpdateOperation {
-    /// Parses the operand of an operator: any JSON value, a number for `increment`. It is ignored
-    /// for `unset`. For `remove` and `append` it is one element.
-    ///
-    /// # Errors
-    /// `BAD_USER_INPUT`: the text is not JSON, or not a number. `TOO_LARGE`: the value exceeds a
-    /// limit.
-    pub fn parse(operator: UpdateOperator, operand: &Bytes) -> Result<Self> {
-        let leaves = || Leaves::from_argument(json_text(operand)?);
-        Ok(match operator {
-            UpdateOperator::Set => Self::Set(leaves()?),
-            UpdateOperator::Unset => Self::Unset,
-            UpdateOperator::Increment => Self::Increment(number::parse(operand)?),
-            UpdateOperator::Remove => Self::Remove(ValueSet::of_value(&leaves()?)),
-            UpdateOperator::Append => Self::Append(leaves()?.into_array()),
-            UpdateOperator::Merge => Self::Merge(MergePatch::parse(operand)?),
-        })
-    }
-
-    /// The operation that appends all elements of an array.
-    ///
-    /// # Errors
-    /// `BAD_USER_INPUT`: the value is not an array.
-    pub fn append_all(array: Leaves) -> Result<Self> {
-        check_array(&array)?;
-        Ok(Self::Append(array))
-    }
-
-    /// The operation that removes the elements that are equal to one of an array. `memory` holds
-    /// them.
-    ///
-    /// # Errors
-    /// `BAD_USER_INPUT`: the value is not an array. As [`Reservation::hold`].
-    pub async fn remove_all(array: &Leaves, memory: &Reservation) -> Result<Self> {
-        memory.hold(array.held())?;
-        let set = |steps: &Steps<'_>| ValueSet::of_elements(array, steps);
-        memory.budget().compute(set).await.map(Self::Remove)
-    }
-
-    fn operator(&self) -> UpdateOperator {
-        match self {
-            Self::Set(_) => UpdateOperator::Set,
-            Self::Unset => UpdateOperator::Unset,
-            Self::Increment(_) => UpdateOperator::Increment,
-            Self::Remove(_) => UpdateOperator::Remove,
-            Self::Append(_) => UpdateOperator::Append,
-            Self::Merge(_) => UpdateOperator::Merge,
-        }
-    }
-
-    /// Whether the operation creates the value at a missing place.
-    fn creates(&self) -> bool {
-        !matches!(self, Self::Unset | Self::Remove(_))
-    }
-
-    /// What the operation stores at a place without a value, if it creates one.
-    async fn alone(&self, budget: &Budget) -> Result<Option<Cow<'_, Leaves>>> {
-        Ok(match self {
-            Self::Set(leaves) | Self::Append(leaves) => Some(Cow::Borrowed(leaves)),
-            Self::Unset | Self::Remove(_) => None,
-            Self::Increment(by) => Some(Cow::Owned(Leaves::from_leaf(by))),
-            Self::Merge(patch) => Some(Cow::Owned(alone(patch, budget).await?)),
-        })
-    }
-}
-
-/// An operation, and the query that selects its places.
-#[derive(Clone, Debug)]
-pub struct Update {
-    at: Query,
-    operation: UpdateOperation,
-}
-
-impl Update {
-    /// Creates an update.
-    ///
-    /// # Errors
-    /// `BAD_USER_INPUT`: the update would remove whole documents.
-    pub fn new(at: Query, operation: UpdateOperation) -> Result<Self> {
-        let update = Self { at, operation };
-        if update.operator() == UpdateOperator::Unset && update.at.place() == Some(&[]) {
-            let message = "`unset` cannot remove a whole document: delete the document instead";
-            return Err(Error::bad_input(message));
-        }
-        Ok(update)
-    }
-
-    /// The operator.
-    pub fn operator(&self) -> UpdateOperator {
-        self.operation.operator()
-    }
-
-    /// The query that selects the places.
-    pub fn at(&self) -> &Query {
-        &self.at
-    }
-
-    /// The elements that this update appends to the arrays from which `before` removes some.
-    fn appended_behind(&self, before: &Self) -> Option<&Leaves> {
-        match (&before.operation, &self.operation) {
-            (UpdateOperation::Remove(_), UpdateOperation::Append(elements)) => {
-                (self.at.text() == before.at.text()).then_some(elements)
-            }
-            _ => None,
-        }
-    }
-}
 
 /// The arrays to which an update appends the same elements that the one before it removes from their
 /// end. They do not change.
@@ -217,22 +43,15 @@ struct Cancelled<'u> {
     places: HashSet<Place>,
 }
 
-/// Formats the operator and the query, for messages.
-impl fmt::Display for Update {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let at = abridged(self.at.text());
-        write!(f, "`{}` at {at}", self.operator().name())
-    }
-}
-
 /// Applies updates in order, each to the result of the previous ones. Adds to `places`, for each
 /// update, the number of places to which it was applied, including those whose value did not
-/// change. Returns whether the document changed.
+/// change. Does nothing if the document does not exist. Returns whether the document changed.
 ///
 /// # Errors
-/// Each error except for those of the beginning names the update. `BAD_USER_INPUT`: a value is not
-/// a number for `increment`, or not an array for `remove` and `append`. `TOO_LARGE`: a key or a number exceeds
-/// the limit. `TOO_COMPLEX`: a query selects too much. Errors of the store.
+/// Each error except for those of the beginning names the update. `BAD_USER_INPUT`: a value does not fit
+/// the operator. `NOT_FOUND`: nothing is stored at a place in this document from which an update takes a value.
+/// `TOO_LARGE`: a key or a number exceeds the limit. `TOO_COMPLEX`: a query selects too much. Errors of the
+/// store.
 pub(crate) async fn update(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -241,42 +60,96 @@ pub(crate) async fn update(
     places: &mut [u64],
 ) -> Result<bool> {
     let whole = Path::default();
-    let (mut editor, target) =
-        Editor::begin_above(transaction, budget, document, &whole, &[]).await?;
-    let Target::Present(_) = target else {
-        return editor.finish().await;
-    };
-    let mut cancelled = Cancelled::default();
-    for (at, (update, places)) in updates.iter().zip(places).enumerate() {
-        cancelled.appended = updates
-            .get(at + 1)
-            .and_then(|next| next.appended_behind(update));
-        let applied = editor.update(update, &mut cancelled).await;
-        *places += applied.map_err(|error| error.at(update))?;
+    let (editor, target) = Editor::begin_above(transaction, budget, document, &whole, &[]).await?;
+    match target {
+        Target::Present(_) => editor.apply_updates(updates, places).await,
+        _ => editor.finish().await,
     }
-    editor.finish().await
+}
+
+/// Applies updates to a document that must exist, as [`update`]. Returns whether the document changed.
+///
+/// # Errors
+/// `NOT_FOUND`: the document does not exist. As [`update`].
+pub async fn update_document(
+    transaction: &dyn Transaction,
+    budget: &Budget,
+    document: &Arc<DocumentKey>,
+    updates: &[Update],
+) -> Result<bool> {
+    let whole = Path::default();
+    let (editor, target) = Editor::begin_above(transaction, budget, document, &whole, &[]).await?;
+    let Target::Present(_) = target else {
+        return Err(editor.nothing_at(&whole));
+    };
+    editor
+        .apply_updates(updates, &mut vec![0; updates.len()])
+        .await
+}
+
+/// Reads the values that updates take from places which depend on the document, before it changes. `memory`
+/// holds them.
+async fn with_values<'u>(
+    transaction: &dyn Transaction,
+    document: &Arc<DocumentKey>,
+    updates: &'u [Update],
+    memory: &Reservation,
+) -> Result<Vec<Cow<'u, Update>>> {
+    let mut read = Vec::with_capacity(updates.len());
+    for update in updates {
+        read.push(match update.operation() {
+            UpdateOperation::FromChanged(operator, place) => {
+                let value = async {
+                    let source = place.source(transaction, memory, Some(document)).await?;
+                    let value = source.read(transaction, memory).await?;
+                    UpdateOperation::of_value(*operator, value, memory).await
+                };
+                let operation = value.await.map_err(|error| error.at(update))?;
+                Cow::Owned(update.with(operation))
+            }
+            _ => Cow::Borrowed(update),
+        });
+    }
+    Ok(read)
 }
 
 impl Editor<'_> {
+    async fn apply_updates(mut self, updates: &[Update], places: &mut [u64]) -> Result<bool> {
+        let memory = self.budget.reserve();
+        let updates = with_values(self.transaction, &self.document, updates, &memory).await?;
+        let mut cancelled = Cancelled::default();
+        for (at, (update, places)) in updates.iter().zip(places).enumerate() {
+            cancelled.appended = updates
+                .get(at + 1)
+                .and_then(|next| next.appended_behind(update));
+            let applied = self.update(update, &mut cancelled).await;
+            *places += applied.map_err(|error| error.at(update))?;
+        }
+        self.finish().await
+    }
+
     /// Applies an update. Returns the number of places.
     async fn update(&mut self, update: &Update, cancelled: &mut Cancelled<'_>) -> Result<u64> {
-        if update.at.is_singular() {
-            let place = self.singular_place(&update.at).await?;
+        if update.at().is_singular() {
+            let place = self.singular_place(update.at()).await?;
             return match place {
-                Some(place) => self.update_place(place, &update.operation, cancelled).await,
+                Some(place) => {
+                    self.update_place(place, update.operation(), cancelled)
+                        .await
+                }
                 None => Ok(0),
             };
         }
-        let places = self.selected(&update.at).await?;
+        let places = self.selected(update.at()).await?;
         let count = places.len() as u64;
-        if let UpdateOperation::Unset = update.operation {
+        if let UpdateOperation::Unset = update.operation() {
             self.remove_places(places).await?;
             return Ok(count);
         }
         for place in places {
             let key = self.document.place(&place)?;
             let location = location_at(self.transaction, place, key).await?;
-            self.update_value(location, &update.operation, cancelled)
+            self.update_value(location, update.operation(), cancelled)
                 .await?;
         }
         Ok(count)
@@ -317,8 +190,13 @@ impl Editor<'_> {
     ) -> Result<()> {
         self.budget.pace(1).await?;
         match operation {
-            UpdateOperation::Set(leaves) => self.overwrite(&location, leaves).await,
+            UpdateOperation::Set(leaves) | UpdateOperation::Now(leaves) => {
+                self.overwrite(&location, leaves).await
+            }
             UpdateOperation::Unset => self.remove(&location).await,
+            UpdateOperation::Rename(rename) => self.rename(&location, rename).await,
+            UpdateOperation::Min(value) => self.bound(&location, value, Ordering::Less).await,
+            UpdateOperation::Max(value) => self.bound(&location, value, Ordering::Greater).await,
             UpdateOperation::Increment(by) => {
                 let sum = number::sum(&number_at(&location)?, by);
                 let sum =
@@ -326,7 +204,8 @@ impl Editor<'_> {
                 self.overwrite(&location, &Leaves::from_leaf(&sum)).await
             }
             UpdateOperation::Remove(values) => {
-                let indexes = self.equal_elements(&location, values).await?;
+                let equal = self.equal_elements(&location, values).await?;
+                let indexes: Vec<u64> = equal.iter().map(|element| element.index).collect();
                 if let Some(appended) = cancelled.appended
                     && self.ends_with(&location, &indexes, appended).await?
                 {
@@ -338,8 +217,51 @@ impl Editor<'_> {
             }
             UpdateOperation::Append(_) if cancelled.places.remove(&location.place) => Ok(()),
             UpdateOperation::Append(elements) => self.append(&location, elements).await,
+            UpdateOperation::Add(elements) => self.add_missing(&location, elements).await,
             UpdateOperation::Merge(patch) => self.merge_value(location, patch).await,
+            UpdateOperation::FromChanged(..) => Err(unresolved()),
         }
+    }
+
+    /// Replaces a value with another one of the same type, if the other one compares to it like this.
+    async fn bound(
+        &mut self,
+        location: &Location,
+        value: &Comparand,
+        replaced_if: Ordering,
+    ) -> Result<()> {
+        let leaves = value.leaves();
+        let new = leaves.as_leaf().and_then(decode_leaf);
+        let order = match (&new, location.leaf().and_then(decode_leaf)) {
+            (Some(new), Some(stored)) => number::order(new, &stored),
+            // A string in several pieces.
+            (Some(Leaf::String(new)), None) if location.kind()? == Some(Kind::String) => {
+                Some(self.order_to_pieces(new, location).await?)
+            }
+            _ => None,
+        };
+        match order {
+            Some(order) if order == replaced_if => self.overwrite(location, leaves).await,
+            Some(_) => Ok(()),
+            None => Err(Error::bad_input(format!(
+                "the value at {:?} is not of the type of the given one",
+                abridged(&location.place.to_string())
+            ))),
+        }
+    }
+
+    /// The order of a string and a stored one that has several pieces.
+    async fn order_to_pieces(&self, new: &str, location: &Location) -> Result<Ordering> {
+        let memory = self.budget.reserve();
+        let part = self.part(&location.place.0, &memory).await?;
+        let part = part.ok_or_else(|| Error::internal("a string without a pair"))?;
+        memory.hold(part.tree_bytes())?;
+        let order = |steps: &Steps<'_>| {
+            let stored = part.tree(steps)?;
+            let new = Tree::Leaf(Leaf::String(new.to_owned().into()));
+            compare(&new, &stored).ok_or_else(|| Error::internal("a string is no string"))
+        };
+        self.budget.compute(order).await
     }
 
     /// Removes values, none of which is inside another one.
