@@ -10,7 +10,7 @@ use futures::FutureExt;
 use futures::future::join_all;
 use phyllo::budget::Budget;
 use phyllo::database::{
-    Check, Database, DocumentKey, Existing, Scan, collections, delete, patch, put,
+    Check, Database, DocumentKey, Existing, MissingParents, Scan, collections, delete, patch, put,
 };
 use phyllo::document::id::DocumentId;
 use phyllo::document::patch::parse;
@@ -243,6 +243,7 @@ async fn change(transaction: &dyn Transaction, change: &Change) -> Result<()> {
                 &document(ARRAY, 0)?,
                 &root,
                 &operations,
+                MissingParents::Fail,
             )
             .await?;
         }

@@ -318,6 +318,7 @@ fn planned_write(write: Value, pos: Pos) -> Option<PlannedMutation> {
         function: function_of_write(&member)?,
         name: member,
         arguments: arguments.collect(),
+        typed: None,
         below: Selection(Vec::new()),
         size: PlanSize::default(),
     })
