@@ -886,7 +886,7 @@ async fn the_size_of_the_schema_is_limited() {
     set_type(&client, "more", &json!({"type": "object"})).await;
 }
 
-/// The query that GraphiQL and code generators send.
+/// The query that `GraphiQL` and code generators send.
 pub(super) const FULL_INTROSPECTION: &str = "query IntrospectionQuery { __schema { description
     queryType { name kind } mutationType { name kind } subscriptionType { name kind }
     types { ...FullType }

@@ -106,6 +106,7 @@ pub(crate) enum Command {
 /// For the schema of a server that runs with --read-only or --no-admin, pass the same flags. Without --types it
 /// is the part that all stores have in common, and no store is opened.
 #[derive(Debug, Args)]
+#[expect(clippy::struct_excessive_bools, reason = "each is a flag")]
 pub(crate) struct Schema {
     /// Print the schema for composition by a gateway, as `_service { sdl }` returns it
     #[arg(long)]

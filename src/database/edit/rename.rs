@@ -3,7 +3,7 @@
 use bytes::Bytes;
 
 use super::editor::Editor;
-use super::editor::location::{Location, location_at};
+use super::editor::location::{Location, MissingParents, location_at};
 use crate::document::flatten::{json_error, json_text};
 use crate::document::json::{Event, Reader};
 use crate::document::leaf::{Kind, abridged};
@@ -79,7 +79,8 @@ impl Editor<'_> {
         memory.hold(leaves.held())?;
         let to = Path::from(&to);
         let target = self.locate(&to).await?;
-        self.put(target, &to, &leaves, Default::default()).await?;
+        self.put(target, &to, &leaves, MissingParents::default())
+            .await?;
         self.clear_place(&member).await
     }
 }

@@ -3,6 +3,11 @@
 //! A request becomes a fixed GraphQL operation with variables, which `http::endpoint` executes. So rights,
 //! limits, idempotency keys, metrics and the log are those of GraphQL.
 
+#![expect(
+    clippy::result_large_err,
+    reason = "a response that refuses is as large as any other"
+)]
+
 mod address;
 mod answer;
 mod entity_tags;

@@ -48,9 +48,9 @@ macro_rules! write_operation {
             $name,
             "($collection: String!, $id: ID!, $path: Path!, ",
             $variable,
-            "$version: Boolean!, $value: Boolean!) { written: ",
+            "$value: Boolean!) { written: ",
             $call,
-            " { __typename version @include(if: $version) value(path: $path) @include(if: $value) } }"
+            " { __typename version value(path: $path) @include(if: $value) } }"
         )
     };
 }
@@ -204,15 +204,7 @@ impl PartWrite<'_> {
                 ..Request::default()
             },
         };
-        let mut answered = self.execute(&attempt, true).await;
-        if let Err(problem) = &answered
-            && problem.code() == Some(ErrorKind::Forbidden)
-            && !returns_value
-            && method != WriteMethod::Delete
-        {
-            // The caller may be allowed to write, and not to read the version.
-            answered = self.execute(&attempt, false).await;
-        }
+        let answered = self.execute(attempt).await;
         let answered = answered.map_err(|problem| problem.response())?;
         let mut response = self.written(method, answered, returns_value)?;
         if let Some(preferred) = preferred {
@@ -247,17 +239,10 @@ impl PartWrite<'_> {
         .await
     }
 
-    async fn execute(
-        &self,
-        attempt: &Attempt,
-        returns_version: bool,
-    ) -> Result<PartAnswer, Problem> {
-        let mut variables = attempt.variables.clone();
-        let flags = format!(
-            ",\"version\":{returns_version},\"value\":{}}}",
-            attempt.returns_value
-        );
-        variables.extend_from_slice(flags.as_bytes());
+    async fn execute(&self, attempt: Attempt) -> Result<PartAnswer, Problem> {
+        let mut variables = attempt.variables;
+        let value = format!(",\"value\":{}}}", attempt.returns_value);
+        variables.extend_from_slice(value.as_bytes());
         let variables = Bytes::from(variables);
         let operation = attempt.method.operation();
         let read = offload_if_large(variables.len(), move || {
@@ -267,7 +252,7 @@ impl PartWrite<'_> {
         let request = Request {
             query: read.query,
             variables: read.variables,
-            ..attempt.request.clone()
+            ..attempt.request
         };
         let (response, _) = self.endpoint.execute(request, Methods::All).await;
         answer(response).await
@@ -310,7 +295,7 @@ impl PartWrite<'_> {
     }
 }
 
-/// What is executed, once or with fewer fields again.
+/// What is executed.
 struct Attempt {
     method: WriteMethod,
     /// Without the closing brace.

@@ -53,7 +53,7 @@ impl Problem {
     }
 
     /// The code of the error.
-    pub(crate) fn code(&self) -> Option<ErrorKind> {
+    fn code(&self) -> Option<ErrorKind> {
         let code = self.members.get("code").and_then(Value::as_str);
         code.and_then(ErrorKind::from_code)
     }

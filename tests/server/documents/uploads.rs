@@ -201,7 +201,7 @@ fn a_line_over_the_limit_is_rejected_alone() {
     );
     for _ in 0..400 {
         assert!(
-            chunk(&mut connection, &[b'x'; 256 << 10]),
+            chunk(&mut connection, &vec![b'x'; 256 << 10]),
             "100 MB are read"
         );
     }

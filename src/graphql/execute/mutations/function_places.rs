@@ -70,15 +70,8 @@ impl FunctionPlaces {
         match call.planned.function {
             MutationFunction::InsertDocument => places.insert(call)?,
             MutationFunction::AppendDocument => {
-                let collection = call.collection()?;
                 // Its id is known after the commit, so that it cannot be read before.
-                places.add(
-                    Action::Create,
-                    &collection,
-                    None,
-                    Path::default(),
-                    PlaceRole::All,
-                );
+                places.of_all(&[Action::Create], &call.collection()?);
             }
             MutationFunction::ReplaceDocument => {
                 places.change(call)?;
@@ -143,40 +136,32 @@ impl FunctionPlaces {
                 places.selected(Action::Delete, &collection, Path::default());
             }
             MutationFunction::CreateIndex | MutationFunction::DropIndex => {
-                let collection = call.collection()?;
-                places.add(
-                    Action::Index,
-                    &collection,
-                    None,
-                    Path::default(),
-                    PlaceRole::All,
-                );
+                places.of_all(&[Action::Index], &call.collection()?);
             }
             MutationFunction::DropCollection => {
                 let collection: String = call.argument("collection")?;
-                let mut all = |action| {
-                    places.add(action, &collection, None, Path::default(), PlaceRole::All);
-                };
-                all(Action::Delete);
-                all(Action::Index);
+                places.of_all(&[Action::Delete, Action::Index], &collection);
             }
             MutationFunction::SetCollectionType | MutationFunction::DropCollectionType => {
                 let collection: String = call.argument("collection")?;
-                let mut all = |action| {
-                    places.add(action, &collection, None, Path::default(), PlaceRole::All);
-                };
-                all(Action::Index);
+                places.of_all(&[Action::Index], &collection);
                 if call.argument_or("dryRun", false)? {
                     // It shows values of documents.
-                    all(Action::Read);
+                    places.of_all(&[Action::Read], &collection);
                 }
             }
         }
         if let Some(collection) = places.unknown_in.clone().filter(|_| places.stores) {
-            let whole = Path::default();
-            places.add(Action::Create, &collection, None, whole, PlaceRole::All);
+            places.of_all(&[Action::Create], &collection);
         }
         Ok(places)
+    }
+
+    /// Adds the whole documents of a collection, whatever their ids are.
+    fn of_all(&mut self, actions: &[Action], collection: &str) {
+        for action in actions {
+            self.add(*action, collection, None, Path::default(), PlaceRole::All);
+        }
     }
 
     /// Without an argument `id`, the document can be stored under any id.

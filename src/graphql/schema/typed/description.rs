@@ -11,8 +11,7 @@ pub(super) fn printable(text: &str) -> String {
 /// which are indentation.
 fn shown(character: char) -> char {
     match character {
-        '\n' => '\n',
-        '\r' => '\n',
+        '\n' | '\r' => '\n',
         character if character.is_control() => ' ',
         character => character,
     }

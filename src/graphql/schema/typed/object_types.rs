@@ -130,7 +130,7 @@ struct SchemaPlace<'p> {
     lists: usize,
 }
 
-impl<'t> TypeMaker<'t> {
+impl TypeMaker<'_> {
     /// Makes the type of documents.
     fn document(&mut self) -> Result<(), String> {
         let of = self.of;

@@ -48,12 +48,9 @@ pub(crate) fn rights_in(
     };
     for action in actions {
         let used = PlaceUsed::in_collection(*action, collection, Path::root());
-        match rights.decide(std::slice::from_ref(&used)) {
-            Decision::Allowed => {}
-            _ => {
-                let message = format!("no rule allows to {used} without a condition");
-                return Err(forbidden(message));
-            }
+        if rights.decide(std::slice::from_ref(&used)) != Decision::Allowed {
+            let message = format!("no rule allows to {used} without a condition");
+            return Err(forbidden(message));
         }
     }
     Ok(rights)
