@@ -175,12 +175,12 @@ fn update() -> impl Strategy<Value = Update> {
     (operand, path()).prop_map(
         |((operator, value, values, number, form, place, names), at)| {
             let operand = match (operator, form) {
+                ("increment", 0) | ("min" | "max", 0 | 1) => Operand::One(json!(number)),
                 ("increment", _) => {
                     let number = f64::from(i32::try_from(number).expect("small"));
                     Operand::One(json!(number + 0.5))
                 }
                 ("rename", _) => Operand::Rename(names.0, names.1),
-                ("increment", 0) | ("min" | "max", 0 | 1) => Operand::One(json!(number)),
                 ("set", 2) | ("remove" | "append" | "add", 0) => Operand::From(place.0, place.1),
                 ("set" | "remove" | "append" | "add", 3) => Operand::FromChanged(place.1),
                 ("remove", _) | ("append" | "add", 1) => Operand::Each(values),

@@ -132,8 +132,8 @@ async fn long_names_are_refused() {
 /// A chain of types in `$defs`, each with a member of the next one. The first type has them all, the last
 /// one first.
 async fn long_chains_of_types_are_served() {
-    let client = client().await;
     const LENGTH: usize = 300;
+    let client = client().await;
     let link = |at: usize| json!({"$ref": format!("#/$defs/d{at}")});
     let definitions = (0..LENGTH).map(|at| {
         let next = if at + 1 < LENGTH {

@@ -310,8 +310,7 @@ fn many_slow_uploads_leave_others_alone() {
         })
         .collect();
     let mut times = Vec::new();
-    for n in 0..200 {
-        let connection = &mut slow[n];
+    for connection in &mut slow[..200] {
         chunk(connection, b" ");
         let begin = Instant::now();
         put(&server, "/documents/D/x", "1");
