@@ -14,7 +14,6 @@
 mod compute;
 mod counters;
 mod kinds;
-mod poll_clock;
 mod pool;
 mod reservation;
 mod slice;
@@ -22,7 +21,6 @@ mod steps;
 mod turns;
 mod waiting;
 mod waiting_client;
-mod waiting_parts;
 mod written_text;
 
 pub(crate) use compute::reads_here;

@@ -12,7 +12,7 @@ const DEFAULT: Bounds = Bounds::DEFAULT;
 #[expect(clippy::struct_field_names, reason = "they are the names of the flags")]
 #[command(next_help_heading = "Limits on requests")]
 pub(crate) struct LimitArguments {
-    /// The body of a request, both as sent and decompressed
+    /// The body of a request, both as sent and decompressed, or a line of many
     #[arg(long, value_name = "BYTES", default_value_t = ByteSize(DEFAULT.body_bytes))]
     body_bytes_max: ByteSize,
     /// The text of a query
@@ -91,7 +91,7 @@ pub(crate) struct LimitArguments {
     /// Time that an idle connection stays open between two requests
     #[arg(long, value_name = "TIME", default_value_t = Time(DEFAULT.idle_time))]
     idle_time_max: Time,
-    /// Time for a client to send the body of a request
+    /// Time for a client to send the body of a request, or the next line of many
     #[arg(long, value_name = "TIME", default_value_t = Time(DEFAULT.body_time))]
     body_time_max: Time,
     /// Time for a client to take anything of a response; it has four times as long for 64 KiB

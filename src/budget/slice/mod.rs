@@ -13,6 +13,9 @@
 //! A slice is also over after [`STEPS_AT_A_TIME`] steps of work. So the most steps of one poll do not
 //! depend on the machine, and tests assert them ([`longest_poll_steps`]).
 
+mod poll_clock;
+mod waiting_parts;
+
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::mem;
@@ -24,10 +27,10 @@ use std::task::{Context, Poll};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use poll_clock::thread_time;
 use tokio::task::yield_now;
+use waiting_parts::WaitingParts;
 
-use super::poll_clock::thread_time;
-use super::waiting_parts::WaitingParts;
 use crate::limits::{
     LONG_POLL_TIME, PARTS_RESUMED_AT_ONCE, ROUND_TIME, SLICE_TIME, SLICE_TIME_MIN, STEPS_AT_A_TIME,
 };
