@@ -139,7 +139,7 @@ transport = RequestsHTTPTransport(url=url)
 introspected = Client(
     transport=transport,
     fetch_schema_from_transport=True,
-    introspection_args={"specified_by_url": True},
+    introspection_args={"specified_by_url": True, "input_object_one_of": True},
 )
 from_file = Client(transport=RequestsHTTPTransport(url=url), schema=text)
 with introspected as session:

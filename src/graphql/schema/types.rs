@@ -52,6 +52,8 @@ pub(crate) struct Types {
     directives: HashMap<Name, ArgumentTypes>,
     /// The members of each input object.
     inputs: HashMap<String, ArgumentTypes>,
+    /// The input objects of which exactly one member is given.
+    choices: HashSet<String>,
     /// The values of each enum.
     enums: HashMap<String, HashSet<Name>>,
     /// The object types.
@@ -123,6 +125,7 @@ impl Types {
             fields: HashMap::new(),
             directives: HashMap::new(),
             inputs: HashMap::new(),
+            choices: HashSet::new(),
             enums: HashMap::new(),
             objects: HashSet::new(),
             abstracts: HashMap::new(),
@@ -152,6 +155,11 @@ impl Types {
     /// The members of the input object with this name; none if there is no such input object.
     pub(crate) fn input(&self, name: &str) -> Option<&ArgumentTypes> {
         self.inputs.get(name)
+    }
+
+    /// Whether exactly one member of the input object with this name is given, and is not null (`@oneOf`).
+    pub(crate) fn is_choice(&self, name: &str) -> bool {
+        self.choices.contains(name)
     }
 
     /// Whether the schema has a type with this name.
@@ -266,8 +274,15 @@ impl Types {
                 let values = enum_values.keys().map(Name::new).collect();
                 self.enums.insert(name.clone(), values);
             }
-            MetaType::InputObject { input_fields, .. } => {
+            MetaType::InputObject {
+                input_fields,
+                oneof,
+                ..
+            } => {
                 lists.input_fields = input_fields.len();
+                if *oneof {
+                    self.choices.insert(name.clone());
+                }
                 self.inputs.insert(name.clone(), arguments(input_fields));
             }
             MetaType::Scalar { .. } => {}

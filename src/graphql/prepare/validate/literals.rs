@@ -168,6 +168,13 @@ impl Literals<'_> {
             }
             path.pop();
         }
+        if self.types.is_choice(object)
+            && !matches!(given.values().collect::<Vec<_>>()[..], [only] if *only != Value::Null)
+        {
+            return Some(format!(
+                "exactly one field of the type \"{object}\" is required, and it is not null"
+            ));
+        }
         let mut missing = declared
             .iter()
             .filter(|(name, member)| !member.is_optional() && !given.contains_key(name.as_str()));

@@ -84,14 +84,36 @@ impl Usages<'_> {
                     return;
                 };
                 for (name, value) in given {
-                    if let Some(member) = members.get(name) {
-                        self.value(value, at, member);
+                    let Some(member) = members.get(name) else {
+                        continue;
+                    };
+                    self.value(value, at, member);
+                    if let Value::Variable(variable) = value
+                        && types.is_choice(object)
+                    {
+                        self.choice(variable, at, object);
                     }
                 }
             }
             // A single value is coerced to a list.
             (_, BaseType::List(element)) => self.value(value, at, &element_position(element)),
             _ => {}
+        }
+    }
+
+    /// A variable that is the only member of an input object cannot be null, not even with a default.
+    fn choice(&mut self, variable: &Name, at: Pos, object: &str) {
+        let Some(definition) = self.variables.get(variable) else {
+            return;
+        };
+        if definition.var_type.node.nullable && self.errors.len() < ERRORS_MAX {
+            let message = format!(
+                "Variable \"${variable}\" must be non-nullable to be used for the type \"{object}\", of \
+                 which exactly one field is given."
+            );
+            let mut error = ServerError::new(message, Some(definition.name.pos));
+            error.locations.push(at);
+            self.errors.push(error);
         }
     }
 }
@@ -136,7 +158,9 @@ mod tests {
     /// The types in the examples of the specification.
     const EXAMPLES: &str = "
         type Query { arguments: Arguments }
+        input Choice @oneOf { a: Int b: Int }
         type Arguments {
+            choiceArgField(choiceArg: Choice): Int
             intArgField(intArg: Int): Int
             booleanArgField(booleanArg: Boolean): Boolean
             nonNullBooleanArgField(nonNullBooleanArg: Boolean!): Boolean!
@@ -162,6 +186,7 @@ mod tests {
             "query($b: Boolean = true) { arguments { nonNullBooleanArgField(nonNullBooleanArg: $b) } }",
             "query($b: Boolean!) { arguments { ...F } } fragment F on Arguments { nonNullBooleanArgField(nonNullBooleanArg: $b) }",
             "query($b: Boolean) { arguments { booleanListArgField(booleanListArg: [$b, true]) } }",
+            "query($a: Int!) { arguments { choiceArgField(choiceArg: {a: $a}) } }",
             "query($b: Boolean = false) { arguments @include(if: $b) { intArgField } }",
         ] {
             assert_eq!(errors(allowed), [""; 0], "{allowed}");
@@ -217,6 +242,18 @@ mod tests {
                 "Variable \"$b\" of type \"{found}\" used in position expecting type \"{expected}\"."
             );
             assert_eq!(errors(refused), [expected], "{refused}");
+        }
+    }
+
+    #[test]
+    fn the_only_member_of_an_input_object_cannot_be_null() {
+        for declared in ["Int", "Int = 1"] {
+            let query = format!(
+                "query($a: {declared}) {{ arguments {{ choiceArgField(choiceArg: {{a: $a}}) }} }}"
+            );
+            let found = errors(&query);
+            assert!(found[0].contains("must be non-nullable"), "{found:?}");
+            assert_eq!(found.len(), 1);
         }
     }
 
