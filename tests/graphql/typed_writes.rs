@@ -14,6 +14,7 @@ cases!(
         a_document_is_deleted_by_its_key,
         inputs_that_do_not_fit_are_rejected,
         entries_of_maps_are_written_and_removed,
+        entries_without_a_value_are_rejected,
         inputs_mean_the_same_in_variables,
         the_result_is_the_typed_document,
         writes_are_limited_by_the_rules,
@@ -198,6 +199,56 @@ async fn entries_of_maps_are_written_and_removed() {
     let (code, message) = client.error(update, NONE).await;
     assert_eq!(code, "BAD_USER_INPUT");
     assert!(message.contains("two entries"), "{message}");
+}
+
+async fn entries_without_a_value_are_rejected() {
+    let client = client().await;
+    let texts = json!({"type": "object", "additionalProperties": {"type": ["string", "null"]}});
+    let schema = json!({"type": "object", "title": "Thing", "properties": {
+        "m": texts, "size": {"type": "object", "properties": {"n": texts}}}});
+    set_type(&client, "things", &schema).await;
+    client
+        .mutate(r#"createThing(key: "1", thing: {m: [{key: "a", value: "x"}]}) { key }"#)
+        .await;
+    for (fields, place) in [
+        (
+            r#"updateThing(key: "1", patch: {m: [{key: "a", value: $v}]})"#,
+            "`m`: ",
+        ),
+        (
+            r#"updateThing(key: "1", patch: {m: [{key: "a"}]})"#,
+            "`m`: ",
+        ),
+        (
+            r#"updateThing(key: "1", patch: {size: {n: [{key: "a", value: $v}]}})"#,
+            "`size`: `n`: ",
+        ),
+        (
+            r#"createThing(key: "2", thing: {m: [{key: "a", value: $v}]})"#,
+            "`m`: ",
+        ),
+    ] {
+        let given = r#"given: createThing(thing: {m: [{key: "a", value: $v}]}) { key }"#;
+        let query = format!("mutation($v: String) {{ {fields} {{ key }} {given} }}");
+        let (code, message) = client.error(&query, json!({})).await;
+        assert_eq!(code, "BAD_USER_INPUT", "{fields}: {message}");
+        assert!(message.contains(place), "{fields}: {message}");
+        assert!(
+            message.contains("the entry \"a\" has no `value`"),
+            "{fields}: {message}"
+        );
+    }
+    let query = "{ thing(key: \"1\") { m { key value } } }";
+    let data = client.data(query, NONE).await;
+    assert_eq!(data["thing"]["m"], json!([{"key": "a", "value": "x"}]));
+    // An explicit null removes, and is stored in a creation.
+    let query = r#"mutation($v: String) {
+        updateThing(key: "1", patch: {m: [{key: "a", value: $v}]}) { m { key } }
+        createThing(key: "2", thing: {m: [{key: "a", value: $v}]}) { m { key value } } }"#;
+    let data = client.data(query, json!({"v": null})).await;
+    let expected =
+        json!({"updateThing": {"m": []}, "createThing": {"m": [{"key": "a", "value": null}]}});
+    assert_eq!(data, expected);
 }
 
 async fn inputs_mean_the_same_in_variables() {
