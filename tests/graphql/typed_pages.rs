@@ -19,6 +19,7 @@ cases!(
         lists_in_pages_are_read_together,
         pages_are_limited_by_the_rules,
         filters_have_members_for_what_can_be_filtered,
+        members_of_objects_can_have_the_names_that_combine_filters,
     ]
 );
 
@@ -447,4 +448,28 @@ async fn filters_have_members_for_what_can_be_filtered() {
     let (code, message) = client.error(query, json!({"s": taken})).await;
     assert_eq!(code, "BAD_USER_INPUT");
     assert!(message.contains("_any"), "{message}");
+}
+
+async fn members_of_objects_can_have_the_names_that_combine_filters() {
+    let client = client().await;
+    let integer = json!({"type": "integer"});
+    let schema = json!({"type": "object", "title": "Thing", "properties": {
+        "size": {"type": "object", "properties": {"_any": integer, "_all": integer, "_not": integer}}}});
+    set_type(&client, "things", &schema).await;
+    for (key, value) in [(1, 3), (2, 4)] {
+        let create = format!(
+            "createThing(key: {key}, thing: {{size: {{_any: {value}, _all: {value}, _not: {value}}}}}) {{ key }}"
+        );
+        client.mutate(&create).await;
+    }
+    for filter in [
+        "size: {_any: {eq: 3}}",
+        "size: {_all: {eq: 3}, _not: {ne: 4}}",
+        "_any: [{size: {_any: {eq: 3}}}, {size: {_not: {eq: 5}}}]",
+        "_not: {size: {_all: {eq: 4}}}",
+    ] {
+        let query = format!("{{ things(where: {{{filter}}}) {{ nodes {{ key }} }} }}");
+        let data = client.data(&query, NONE).await;
+        assert_eq!(data["things"]["nodes"], json!([{"key": "1"}]), "{filter}");
+    }
 }
