@@ -15,6 +15,7 @@ cases!(
         inputs_that_do_not_fit_are_rejected,
         entries_of_maps_are_written_and_removed,
         entries_without_a_value_are_rejected,
+        documents_that_do_not_exist_are_not_updated,
         inputs_mean_the_same_in_variables,
         the_result_is_the_typed_document,
         writes_are_limited_by_the_rules,
@@ -251,6 +252,31 @@ async fn entries_without_a_value_are_rejected() {
     assert_eq!(data, expected);
 }
 
+async fn documents_that_do_not_exist_are_not_updated() {
+    let client = typed().await;
+    let patch = r#"patch: {name: {common: "X"}, region: Asia}"#;
+    let update = format!("mutation {{ updateCountry(key: \"NEW\", {patch}) {{ key }} }}");
+    let (code, message) = client.error(&update, NONE).await;
+    assert_eq!(code, "NOT_FOUND", "{message}");
+    let query = "{ country(key: \"NEW\") { key } }";
+    assert_eq!(client.data(query, NONE).await["country"], Value::Null);
+    // The same transaction can create it.
+    let fields = format!(
+        r#"createCountry(key: "NEW", country: {{name: {{common: "Y"}}, region: Europe}}) {{ key }}
+           updateCountry(key: "NEW", {patch}) {{ region name {{ common }} }}"#
+    );
+    let data = client.mutate(&fields).await;
+    let expected = json!({"region": "Asia", "name": {"common": "X"}});
+    assert_eq!(data["updateCountry"], expected);
+    // The same transaction can remove it.
+    let fields = format!(
+        r#"mutation {{ deleteCountry(key: "NEW") {{ deleted }} updateCountry(key: "NEW", {patch}) {{ key }} }}"#
+    );
+    let (code, message) = client.error(&fields, NONE).await;
+    assert_eq!(code, "NOT_FOUND", "{message}");
+    assert_eq!(stored(&client, "NEW").await["region"], "Asia");
+}
+
 async fn inputs_mean_the_same_in_variables() {
     let client = typed().await;
     let query = "mutation($c: CountryInput!, $p: CountryPatch!, $e: CountryRegion!) {
@@ -324,6 +350,16 @@ async fn writes_are_limited_by_the_rules() {
     ] {
         let response = limited.ask(&format!("mutation {{ {fields} }}"), NONE).await;
         assert_eq!(only_error(&response).0, "FORBIDDEN", "{fields}: {response}");
+    }
+    client
+        .mutate(r#"deleteCountry(key: "FRA") { deleted }"#)
+        .await;
+    for fields in [
+        r#"updateCountry(key: "FRA", patch: {rank: 7}) { key }"#,
+        r#"updateDocument(collection: "countries", id: "FRA", set: [{at: "$.rank", value: 7}]) { key }"#,
+    ] {
+        let response = limited.ask(&format!("mutation {{ {fields} }}"), NONE).await;
+        assert_eq!(only_error(&response).0, "NOT_FOUND", "{fields}: {response}");
     }
 }
 
