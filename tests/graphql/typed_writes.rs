@@ -16,6 +16,7 @@ cases!(
         entries_of_maps_are_written_and_removed,
         entries_without_a_value_are_rejected,
         documents_that_do_not_exist_are_not_updated,
+        names_are_values_of_enums_only,
         inputs_mean_the_same_in_variables,
         the_result_is_the_typed_document,
         writes_are_limited_by_the_rules,
@@ -275,6 +276,32 @@ async fn documents_that_do_not_exist_are_not_updated() {
     let (code, message) = client.error(&fields, NONE).await;
     assert_eq!(code, "NOT_FOUND", "{message}");
     assert_eq!(stored(&client, "NEW").await["region"], "Asia");
+}
+
+async fn names_are_values_of_enums_only() {
+    let client = typed().await;
+    let create = |extra: &str| {
+        format!(
+            r#"createCountry(key: "NEW", country: {{name: {{common: "X"}}, region: Asia, extra: {extra}}}) {{ key }}"#
+        )
+    };
+    for extra in ["FOO", "{a: [FOO]}"] {
+        let query = format!("mutation {{ {} }}", create(extra));
+        let (code, message) = client.error(&query, NONE).await;
+        assert_eq!(code, "BAD_USER_INPUT", "{extra}");
+        assert!(message.contains("quotes"), "{extra}: {message}");
+    }
+    let query = "{ countries(where: {extra: {eq: FOO}}) { nodes { key } } }";
+    let response = client.ask(query, NONE).await;
+    let (code, message) = only_error(&response);
+    assert_eq!(code, "BAD_USER_INPUT", "{message}");
+    assert!(message.contains("quotes"), "{message}");
+    client.mutate(&create("\"FOO\"")).await;
+    assert_eq!(stored(&client, "NEW").await["extra"], "FOO");
+    let query =
+        "{ countries(where: {region: {in: [Asia]}, extra: {eq: \"FOO\"}}) { nodes { key } } }";
+    let data = client.data(query, NONE).await;
+    assert_eq!(data["countries"]["nodes"], json!([{"key": "NEW"}]));
 }
 
 async fn inputs_mean_the_same_in_variables() {

@@ -28,6 +28,8 @@ pub(super) struct WrittenMember {
 #[derive(Clone, Debug)]
 pub(super) enum Written {
     Value,
+    /// A value of an enum, as text.
+    Enum,
     /// An object, from an input of this type.
     Object(String),
     List(Box<Written>),
@@ -68,8 +70,8 @@ impl TypedWrites {
     fn written(&self, of: &Written, value: Value) -> Result<Value> {
         Ok(match (of, value) {
             (_, Value::Null) => Value::Null,
-            (Written::Value, Value::Enum(name)) => Value::String(name.to_string()),
-            (Written::Value, value) => value,
+            (Written::Enum, Value::Enum(name)) => Value::String(name.to_string()),
+            (Written::Value | Written::Enum, value) => value,
             (Written::Object(ty), value) => self.json(ty, value)?,
             (Written::List(of), Value::List(elements)) => {
                 let elements = elements.into_iter();
