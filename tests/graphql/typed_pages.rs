@@ -20,6 +20,7 @@ cases!(
         pages_are_limited_by_the_rules,
         filters_have_members_for_what_can_be_filtered,
         members_of_objects_can_have_the_names_that_combine_filters,
+        fields_that_are_called_like_the_entities_count_once,
     ]
 );
 
@@ -472,4 +473,18 @@ async fn members_of_objects_can_have_the_names_that_combine_filters() {
         let data = client.data(&query, NONE).await;
         assert_eq!(data["things"]["nodes"], json!([{"key": "1"}]), "{filter}");
     }
+}
+
+async fn fields_that_are_called_like_the_entities_count_once() {
+    let client = client().await;
+    let schema = json!({"type": "object", "title": "Thing", "properties": {
+        "_entities": {"$ref": "#"}, "a": {"type": "integer"}}});
+    set_type(&client, "things", &schema).await;
+    client
+        .mutate("createThing(key: 1, thing: {_entities: {_entities: {_entities: {a: 5}}}}) { key }")
+        .await;
+    let query = "{ thing(key: 1) { _entities { _entities { _entities { a } } } } }";
+    let data = client.data(query, NONE).await;
+    let expected = json!({"_entities": {"_entities": {"_entities": {"a": 5}}}});
+    assert_eq!(data["thing"], expected);
 }
