@@ -21,6 +21,7 @@ cases!(
         filters_have_members_for_what_can_be_filtered,
         members_of_objects_can_have_the_names_that_combine_filters,
         fields_that_are_called_like_the_entities_count_once,
+        errors_of_many_documents_are_counted,
     ]
 );
 
@@ -487,4 +488,32 @@ async fn fields_that_are_called_like_the_entities_count_once() {
     let data = client.data(query, NONE).await;
     let expected = json!({"_entities": {"_entities": {"_entities": {"a": 5}}}});
     assert_eq!(data["thing"], expected);
+}
+
+/// Each document has more errors than a response reports.
+async fn errors_of_many_documents_are_counted() {
+    let client = client().await;
+    let list: Vec<Value> = (0..150).map(|at| json!(at.to_string())).collect();
+    for key in 0..3 {
+        let query = "mutation($k: ID, $d: JSON) { insertDocument(collection: \"things\", id: $k, document: $d) { key } }";
+        client
+            .data(query, json!({"k": key, "d": {"list": list}}))
+            .await;
+    }
+    set_type(
+        &client,
+        "things",
+        &json!({"type": "object", "title": "Thing", "properties": {
+        "list": {"type": "array", "items": {"type": ["integer", "null"]}}}}),
+    )
+    .await;
+    let response = client.ask("{ things { nodes { list } } }", NONE).await;
+    let errors = response["errors"].as_array().expect("errors");
+    assert_eq!(errors.len(), 101, "{response:.300}");
+    let message = errors[100]["message"].as_str().expect("a message");
+    assert!(message.starts_with("350 more errors"), "{message}");
+    assert_eq!(
+        response["data"]["things"]["nodes"][2]["list"][149],
+        Value::Null
+    );
 }
