@@ -47,8 +47,8 @@ pub use edit::stored_response::{IdempotencyKey, StoredResponse, keep_answer, kep
 pub use edit::update_operation::{Comparand, Update, UpdateOperation, UpdateOperator};
 pub use edit::write_document::{Existing, insert, insert_if_absent, put};
 pub use edit::{
-    MissingParents, delete, depend_on_version, exists, increment, merge, patch, put_if_absent,
-    replace, version_before,
+    MissingParents, delete, depend_on_version, exists, increment, merge, merge_document, patch,
+    put_if_absent, replace, version_before,
 };
 pub use format::{
     FORMAT, FORMAT_CHANGES, FORMAT_EXACT_ENTRIES, FORMAT_INDEXED, FORMAT_LOG,

@@ -5,12 +5,14 @@ use serde_json::{Value, json};
 
 use super::bindings::answer;
 use super::support::{Client, NONE, client, parse};
+use super::types::set_type;
 
 cases!(
     async [
         unknown_collections_are_named_with_similar_ones,
         global_ids_in_place_of_keys_are_recognized,
         keys_of_another_type_are_recognized,
+        keys_of_typed_documents_are_recognized,
         bounds_of_another_type_are_recognized,
         rounded_integers_are_recognized,
         missing_indexes_are_suggested_as_an_operation,
@@ -190,6 +192,36 @@ async fn keys_of_another_type_are_recognized() {
     assert_eq!(
         hints(&client, fields, &NO_VARIABLES).await,
         [] as [Value; 0]
+    );
+}
+
+async fn keys_of_typed_documents_are_recognized() {
+    let client = filled().await;
+    for collection in ["years", "numbers"] {
+        set_type(&client, collection, &json!({"type": "object"})).await;
+    }
+    for (fields, code, suggestion) in [
+        ("year(key: 2024) { key }", "KEY_TYPE", "\"2024\""),
+        ("year(key: \"2024\") { key }", "KEY_TYPE", "\"2024\""),
+        ("number(key: \"\\\"42\\\"\") { key }", "KEY_TYPE", "42"),
+        (
+            "number(key: 1234567890123456800) { key }",
+            "ROUNDED_INTEGER",
+            "1234567890123456789",
+        ),
+    ] {
+        let found = only(&client, fields, &NO_VARIABLES, &[]).await;
+        assert_eq!(found, (code.to_owned(), json!(suggestion)), "{fields}");
+    }
+    let global = "year(key: \"years/2024-07\") { key }";
+    let told = "this field takes the key";
+    let (code, suggestion) = only(&client, global, &NO_VARIABLES, &[told]).await;
+    assert_eq!(code, "GLOBAL_ID");
+    assert_eq!(suggestion, json!("key: \"2024-07\""));
+    let other = "year(key: \"nobody\") { key }";
+    assert_eq!(
+        hints(&client, other, &NO_VARIABLES).await,
+        Vec::<Value>::new()
     );
 }
 

@@ -28,6 +28,7 @@ cases!(
         fields_and_elements_are_counted,
         hidden_places_are_refused_before_anything_is_read,
         the_types_are_shown_to_whom_the_collections_are_listed,
+        refusals_do_not_name_hidden_types,
         the_schema_has_the_types_everywhere,
         descriptions_cannot_break_the_schema,
         names_that_are_taken_are_refused,
@@ -630,6 +631,79 @@ async fn the_types_are_shown_to_whom_the_collections_are_listed() {
     limited.graphql.refresh_types().await.expect("types");
     let text = limited.text(FULL_INTROSPECTION, NONE).await;
     assert!(text.contains("\"motto\"") && !text.contains("Secret"));
+}
+
+/// The errors of validation and of variables suggest and name only what the sender may know.
+async fn refusals_do_not_name_hidden_types() {
+    let client = typed().await;
+    let known = json!({"type": "object", "title": "Known", "required": ["name"], "properties": {"name": {"type": "string"}}});
+    set_type(&client, "knowns", &known).await;
+    let rules = |collections: &[&str]| {
+        let rules = collections.iter().map(|collection| {
+            format!(
+                "[[allow]]\nwho = \"anyone\"\nactions = [\"read\", \"list\", \"create\"]\ncollection = {collection:?}\n"
+            )
+        });
+        rules.collect::<String>()
+    };
+    let of_none = limited(&client, &rules(&["other"])).await;
+    let of_known = limited(&client, &rules(&["knowns"])).await;
+    let of_all = limited(&client, &rules(&["knowns", "countries"])).await;
+    let refused = [
+        ("{ countrys { totalCount } }", json!({}), "countries"),
+        ("{ country(key: 1) { nam { common } } }", json!({}), "name"),
+        (
+            "mutation { createCountry(country: {region: Asia}) { key } }",
+            json!({}),
+            "name",
+        ),
+        (
+            "mutation { createCountry(country: {name: {}, region: Asia}) { key } }",
+            json!({}),
+            "common",
+        ),
+        (
+            "{ a: countries(where: {region: {eq: Mars}}) { totalCount } }",
+            json!({}),
+            "CountryRegion",
+        ),
+        (
+            "mutation($c: CountryInput!) { createCountry(country: $c) { key } }",
+            json!({"c": {"region": "Asia"}}),
+            "name",
+        ),
+    ];
+    for (query, variables, secret) in refused {
+        let errors = async |client: &Client| {
+            let response = client.ask(query, variables.clone()).await;
+            assert!(response["data"].is_null(), "{query}: {response}");
+            let errors = response["errors"].as_array().expect("errors");
+            for error in errors {
+                assert_eq!(error["extensions"]["code"], "BAD_USER_INPUT", "{response}");
+            }
+            let messages = errors.iter().map(|error| error["message"].to_string());
+            messages.collect::<String>()
+        };
+        let told = errors(&of_all).await;
+        assert!(told.contains(secret), "{query}: {told}");
+        for limited in [&of_none, &of_known] {
+            let told = errors(limited).await;
+            // What the query itself has can be repeated.
+            let is_told = told
+                .split(|letter: char| !letter.is_alphanumeric())
+                .any(|word| word == secret && !query.contains(secret));
+            assert!(!is_told && !told.contains("required"), "{query}: {told}");
+        }
+    }
+    let (_, message) = of_known
+        .error("mutation { createKnown(known: {}) { key } }", NONE)
+        .await;
+    assert!(message.contains("\"name\""), "{message}");
+    let query = "mutation($k: KnownInput!) { createKnown(known: $k) { key } }";
+    let (_, message) = of_known.error(query, json!({"k": {}})).await;
+    assert!(message.contains("`name`"), "{message}");
+    let (_, message) = of_none.error(query, json!({"k": {}})).await;
+    assert!(message.contains("does not exist"), "{message}");
 }
 
 async fn the_schema_has_the_types_everywhere() {

@@ -19,6 +19,9 @@ cases!(
         lists_in_pages_are_read_together,
         pages_are_limited_by_the_rules,
         filters_have_members_for_what_can_be_filtered,
+        members_of_objects_can_have_the_names_that_combine_filters,
+        fields_that_are_called_like_the_entities_count_once,
+        errors_of_many_documents_are_counted,
     ]
 );
 
@@ -447,4 +450,70 @@ async fn filters_have_members_for_what_can_be_filtered() {
     let (code, message) = client.error(query, json!({"s": taken})).await;
     assert_eq!(code, "BAD_USER_INPUT");
     assert!(message.contains("_any"), "{message}");
+}
+
+async fn members_of_objects_can_have_the_names_that_combine_filters() {
+    let client = client().await;
+    let integer = json!({"type": "integer"});
+    let schema = json!({"type": "object", "title": "Thing", "properties": {
+        "size": {"type": "object", "properties": {"_any": integer, "_all": integer, "_not": integer}}}});
+    set_type(&client, "things", &schema).await;
+    for (key, value) in [(1, 3), (2, 4)] {
+        let create = format!(
+            "createThing(key: {key}, thing: {{size: {{_any: {value}, _all: {value}, _not: {value}}}}}) {{ key }}"
+        );
+        client.mutate(&create).await;
+    }
+    for filter in [
+        "size: {_any: {eq: 3}}",
+        "size: {_all: {eq: 3}, _not: {ne: 4}}",
+        "_any: [{size: {_any: {eq: 3}}}, {size: {_not: {eq: 5}}}]",
+        "_not: {size: {_all: {eq: 4}}}",
+    ] {
+        let query = format!("{{ things(where: {{{filter}}}) {{ nodes {{ key }} }} }}");
+        let data = client.data(&query, NONE).await;
+        assert_eq!(data["things"]["nodes"], json!([{"key": "1"}]), "{filter}");
+    }
+}
+
+async fn fields_that_are_called_like_the_entities_count_once() {
+    let client = client().await;
+    let schema = json!({"type": "object", "title": "Thing", "properties": {
+        "_entities": {"$ref": "#"}, "a": {"type": "integer"}}});
+    set_type(&client, "things", &schema).await;
+    client
+        .mutate("createThing(key: 1, thing: {_entities: {_entities: {_entities: {a: 5}}}}) { key }")
+        .await;
+    let query = "{ thing(key: 1) { _entities { _entities { _entities { a } } } } }";
+    let data = client.data(query, NONE).await;
+    let expected = json!({"_entities": {"_entities": {"_entities": {"a": 5}}}});
+    assert_eq!(data["thing"], expected);
+}
+
+/// Each document has more errors than a response reports.
+async fn errors_of_many_documents_are_counted() {
+    let client = client().await;
+    let list: Vec<Value> = (0..150).map(|at| json!(at.to_string())).collect();
+    for key in 0..3 {
+        let query = "mutation($k: ID, $d: JSON) { insertDocument(collection: \"things\", id: $k, document: $d) { key } }";
+        client
+            .data(query, json!({"k": key, "d": {"list": list}}))
+            .await;
+    }
+    set_type(
+        &client,
+        "things",
+        &json!({"type": "object", "title": "Thing", "properties": {
+        "list": {"type": "array", "items": {"type": ["integer", "null"]}}}}),
+    )
+    .await;
+    let response = client.ask("{ things { nodes { list } } }", NONE).await;
+    let errors = response["errors"].as_array().expect("errors");
+    assert_eq!(errors.len(), 101, "{response:.300}");
+    let message = errors[100]["message"].as_str().expect("a message");
+    assert!(message.starts_with("350 more errors"), "{message}");
+    assert_eq!(
+        response["data"]["things"]["nodes"][2]["list"][149],
+        Value::Null
+    );
 }

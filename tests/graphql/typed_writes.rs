@@ -14,6 +14,9 @@ cases!(
         a_document_is_deleted_by_its_key,
         inputs_that_do_not_fit_are_rejected,
         entries_of_maps_are_written_and_removed,
+        entries_without_a_value_are_rejected,
+        documents_that_do_not_exist_are_not_updated,
+        names_are_values_of_enums_only,
         inputs_mean_the_same_in_variables,
         the_result_is_the_typed_document,
         writes_are_limited_by_the_rules,
@@ -200,6 +203,107 @@ async fn entries_of_maps_are_written_and_removed() {
     assert!(message.contains("two entries"), "{message}");
 }
 
+async fn entries_without_a_value_are_rejected() {
+    let client = client().await;
+    let texts = json!({"type": "object", "additionalProperties": {"type": ["string", "null"]}});
+    let schema = json!({"type": "object", "title": "Thing", "properties": {
+        "m": texts, "size": {"type": "object", "properties": {"n": texts}}}});
+    set_type(&client, "things", &schema).await;
+    client
+        .mutate(r#"createThing(key: "1", thing: {m: [{key: "a", value: "x"}]}) { key }"#)
+        .await;
+    for (fields, place) in [
+        (
+            r#"updateThing(key: "1", patch: {m: [{key: "a", value: $v}]})"#,
+            "`m`: ",
+        ),
+        (
+            r#"updateThing(key: "1", patch: {m: [{key: "a"}]})"#,
+            "`m`: ",
+        ),
+        (
+            r#"updateThing(key: "1", patch: {size: {n: [{key: "a", value: $v}]}})"#,
+            "`size`: `n`: ",
+        ),
+        (
+            r#"createThing(key: "2", thing: {m: [{key: "a", value: $v}]})"#,
+            "`m`: ",
+        ),
+    ] {
+        let given = r#"given: createThing(thing: {m: [{key: "a", value: $v}]}) { key }"#;
+        let query = format!("mutation($v: String) {{ {fields} {{ key }} {given} }}");
+        let (code, message) = client.error(&query, json!({})).await;
+        assert_eq!(code, "BAD_USER_INPUT", "{fields}: {message}");
+        assert!(message.contains(place), "{fields}: {message}");
+        assert!(
+            message.contains("the entry \"a\" has no `value`"),
+            "{fields}: {message}"
+        );
+    }
+    let query = "{ thing(key: \"1\") { m { key value } } }";
+    let data = client.data(query, NONE).await;
+    assert_eq!(data["thing"]["m"], json!([{"key": "a", "value": "x"}]));
+    // An explicit null removes, and is stored in a creation.
+    let query = r#"mutation($v: String) {
+        updateThing(key: "1", patch: {m: [{key: "a", value: $v}]}) { m { key } }
+        createThing(key: "2", thing: {m: [{key: "a", value: $v}]}) { m { key value } } }"#;
+    let data = client.data(query, json!({"v": null})).await;
+    let expected =
+        json!({"updateThing": {"m": []}, "createThing": {"m": [{"key": "a", "value": null}]}});
+    assert_eq!(data, expected);
+}
+
+async fn documents_that_do_not_exist_are_not_updated() {
+    let client = typed().await;
+    let patch = r#"patch: {name: {common: "X"}, region: Asia}"#;
+    let update = format!("mutation {{ updateCountry(key: \"NEW\", {patch}) {{ key }} }}");
+    let (code, message) = client.error(&update, NONE).await;
+    assert_eq!(code, "NOT_FOUND", "{message}");
+    let query = "{ country(key: \"NEW\") { key } }";
+    assert_eq!(client.data(query, NONE).await["country"], Value::Null);
+    // The same transaction can create it.
+    let fields = format!(
+        r#"createCountry(key: "NEW", country: {{name: {{common: "Y"}}, region: Europe}}) {{ key }}
+           updateCountry(key: "NEW", {patch}) {{ region name {{ common }} }}"#
+    );
+    let data = client.mutate(&fields).await;
+    let expected = json!({"region": "Asia", "name": {"common": "X"}});
+    assert_eq!(data["updateCountry"], expected);
+    // The same transaction can remove it.
+    let fields = format!(
+        r#"mutation {{ deleteCountry(key: "NEW") {{ deleted }} updateCountry(key: "NEW", {patch}) {{ key }} }}"#
+    );
+    let (code, message) = client.error(&fields, NONE).await;
+    assert_eq!(code, "NOT_FOUND", "{message}");
+    assert_eq!(stored(&client, "NEW").await["region"], "Asia");
+}
+
+async fn names_are_values_of_enums_only() {
+    let client = typed().await;
+    let create = |extra: &str| {
+        format!(
+            r#"createCountry(key: "NEW", country: {{name: {{common: "X"}}, region: Asia, extra: {extra}}}) {{ key }}"#
+        )
+    };
+    for extra in ["FOO", "{a: [FOO]}"] {
+        let query = format!("mutation {{ {} }}", create(extra));
+        let (code, message) = client.error(&query, NONE).await;
+        assert_eq!(code, "BAD_USER_INPUT", "{extra}");
+        assert!(message.contains("quotes"), "{extra}: {message}");
+    }
+    let query = "{ countries(where: {extra: {eq: FOO}}) { nodes { key } } }";
+    let response = client.ask(query, NONE).await;
+    let (code, message) = only_error(&response);
+    assert_eq!(code, "BAD_USER_INPUT", "{message}");
+    assert!(message.contains("quotes"), "{message}");
+    client.mutate(&create("\"FOO\"")).await;
+    assert_eq!(stored(&client, "NEW").await["extra"], "FOO");
+    let query =
+        "{ countries(where: {region: {in: [Asia]}, extra: {eq: \"FOO\"}}) { nodes { key } } }";
+    let data = client.data(query, NONE).await;
+    assert_eq!(data["countries"]["nodes"], json!([{"key": "NEW"}]));
+}
+
 async fn inputs_mean_the_same_in_variables() {
     let client = typed().await;
     let query = "mutation($c: CountryInput!, $p: CountryPatch!, $e: CountryRegion!) {
@@ -273,6 +377,16 @@ async fn writes_are_limited_by_the_rules() {
     ] {
         let response = limited.ask(&format!("mutation {{ {fields} }}"), NONE).await;
         assert_eq!(only_error(&response).0, "FORBIDDEN", "{fields}: {response}");
+    }
+    client
+        .mutate(r#"deleteCountry(key: "FRA") { deleted }"#)
+        .await;
+    for fields in [
+        r#"updateCountry(key: "FRA", patch: {rank: 7}) { key }"#,
+        r#"updateDocument(collection: "countries", id: "FRA", set: [{at: "$.rank", value: 7}]) { key }"#,
+    ] {
+        let response = limited.ask(&format!("mutation {{ {fields} }}"), NONE).await;
+        assert_eq!(only_error(&response).0, "NOT_FOUND", "{fields}: {response}");
     }
 }
 

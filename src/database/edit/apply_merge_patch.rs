@@ -31,6 +31,36 @@ pub async fn merge(
     path: &Path,
     patch: &MergePatch,
 ) -> Result<bool> {
+    merge_if(transaction, budget, document, path, patch, |_, _| Ok(())).await
+}
+
+/// Applies a merge patch to a document that must exist, as [`merge`]. Returns whether the document changed.
+///
+/// # Errors
+/// `NOT_FOUND`: the document does not exist. As [`merge`].
+pub async fn merge_document(
+    transaction: &dyn Transaction,
+    budget: &Budget,
+    document: &Arc<DocumentKey>,
+    patch: &MergePatch,
+) -> Result<bool> {
+    let whole = Path::default();
+    let exists = |editor: &Editor<'_>, target: &Target| match target {
+        Target::Vacant(_) | Target::Orphan => Err(editor.nothing_at(&whole)),
+        Target::Present(_) | Target::Unfit(_) => Ok(()),
+    };
+    merge_if(transaction, budget, document, &whole, patch, exists).await
+}
+
+/// As [`merge`], if the check of the target passes.
+async fn merge_if(
+    transaction: &dyn Transaction,
+    budget: &Budget,
+    document: &Arc<DocumentKey>,
+    path: &Path,
+    patch: &MergePatch,
+    check: impl Fn(&Editor<'_>, &Target) -> Result<()>,
+) -> Result<bool> {
     let memory = budget.counted_share();
     let held = || memory.take(patch.held());
     budget.portion(steps_to_name(patch), held).await?;
@@ -42,6 +72,7 @@ pub async fn merge(
         }
         _ => Editor::begin(transaction, budget, document, path).await?,
     };
+    check(&editor, &target)?;
     match target {
         Target::Present(location) => editor.merge_value(location, patch).await?,
         Target::Vacant(location) => {

@@ -41,7 +41,7 @@ use std::sync::Arc;
 
 use futures::future::try_join;
 
-pub use apply_merge_patch::merge;
+pub use apply_merge_patch::{merge, merge_document};
 pub use editor::location::MissingParents;
 use editor::location::Target;
 use editor::{Editor, Put, depend_on_value};

@@ -367,11 +367,17 @@ impl ServiceParts {
             resolved.check_listed()?;
         }
         let request = &resolved.request;
+        let rights = self.rights((request.principal.clone(), resolved.is_listed));
         let kept = self.operations.kept_document(&request.query);
         report.parsed_before = Some(kept.is_some());
         let prepared = match kept {
             Some(prepared) => prepared,
-            None => self.operations.document(&request.query).await?,
+            None => match self.operations.document(&request.query).await {
+                Ok(prepared) => prepared,
+                Err(refusal) => {
+                    return Err(Box::pin(self.known_refusal(refusal, request, &rights)).await);
+                }
+            },
         };
         self.persisted.keep(&resolved);
         let document = &prepared.document;
@@ -380,9 +386,14 @@ impl ServiceParts {
         report.ty = Some(type_name(ty));
         report.operation = name.map(str::to_owned);
         let plan = prepared.plan(name)?;
-        let variables = coerced(&prepared, request, self.bounds).await?;
+        let variables = match coerced(&prepared, request, self.bounds).await {
+            Ok(variables) => variables,
+            Err(error) => {
+                let refused = self.known_refusal(error.into(), request, &rights);
+                return Err(Box::pin(refused).await);
+            }
+        };
         check_uses(document, selected, &variables, &self.bounds)?;
-        let rights = self.rights((request.principal.clone(), resolved.is_listed));
         let once_only = match ty {
             OperationType::Mutation => {
                 check_targets(&plan, &variables, prepared.schema.types())?;

@@ -202,20 +202,32 @@ impl PreparedQueries {
     /// Parses and validates this text. Its validity does not depend on variables, which are checked for
     /// each request.
     async fn prepare(&self, text: &str) -> Result<Arc<PreparedQuery>, Refusal> {
+        self.prepare_for(text, self.schema()).await
+    }
+
+    /// Parses this text and validates it against a schema.
+    pub(crate) async fn prepare_for(
+        &self,
+        text: &str,
+        schema: Arc<ServedSchema>,
+    ) -> Result<Arc<PreparedQuery>, Refusal> {
         // A fragment can be spread any number of times.
         let steps = if text.contains("...") {
             u64::MAX
         } else {
             text.len() as u64 * STEPS_PER_QUERY_BYTE
         };
-        portion(steps, || self.prepare_now(text)).await
+        portion(steps, || self.prepare_now(text, schema)).await
     }
 
-    fn prepare_now(&self, text: &str) -> Result<Arc<PreparedQuery>, Refusal> {
+    fn prepare_now(
+        &self,
+        text: &str,
+        schema: Arc<ServedSchema>,
+    ) -> Result<Arc<PreparedQuery>, Refusal> {
         check_text(text, &self.bounds)?;
         let parsed = parse(text).map_err(|error| Refusal::Invalid(vec![error.into()]));
         let document = parsed?;
-        let schema = self.schema();
         let types = schema.types();
         if !types.contains("Mutation") {
             check_queries_only(&document)?;

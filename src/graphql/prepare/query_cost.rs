@@ -108,7 +108,8 @@ impl ResponseFields {
     /// those of introspection can have the names of its lists.
     fn of_field(self, of: &str, name: &str, types: &Types) -> Self {
         let one = self.of_one(types);
-        if !of.starts_with("__") && name != ENTITIES {
+        let is_entities = of == "Query" && name == ENTITIES;
+        if !of.starts_with("__") && !is_entities {
             return Self::plain(one);
         }
         let mut each = TypeLists::default();

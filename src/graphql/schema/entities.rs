@@ -96,7 +96,7 @@ impl EntityKeys {
         let typename = text(self.typename.as_ref()).unwrap_or_default();
         if typename != DOCUMENT {
             return Err(Error::bad_input(format!(
-                "a representation has the type {:?}; the only entity here is {DOCUMENT}",
+                "a representation has the type {:?}, which is not an entity of this graph",
                 abridged(&typename)
             )));
         }
@@ -106,7 +106,7 @@ impl EntityKeys {
                 NodeId::Document(document) => Some(document),
                 NodeId::Subdocument(..) => {
                     return Err(Error::bad_input(format!(
-                        "{:?} is the id of a Subdocument; the only entity here is {DOCUMENT}",
+                        "{:?} is the id of a Subdocument, which is not an entity of this graph",
                         abridged(&id)
                     )));
                 }

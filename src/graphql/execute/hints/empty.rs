@@ -48,7 +48,9 @@ fn elements(text: &str) -> Vec<&str> {
 /// Whether a root field with this text found nothing.
 pub(super) fn is_empty(arguments: PlanArguments<'_>, field: &PlannedField, text: &str) -> bool {
     match &field.field {
-        Field::Document { .. } | Field::NodeById(..) => text == "null",
+        Field::Document { .. } | Field::TypedDocument { .. } | Field::NodeById(..) => {
+            text == "null"
+        }
         Field::NodesById(..) => !nulls(text).is_empty(),
         Field::Documents(_, below) | Field::Aggregate(_, below) => {
             has_nothing(arguments, below, text)

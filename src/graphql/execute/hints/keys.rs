@@ -56,6 +56,8 @@ struct MissingKey<'k> {
     /// The text that was given, if it may be a global id.
     text: Option<&'k str>,
     as_number: bool,
+    /// Whether it was given to a field of the type of the collection.
+    is_typed: bool,
 }
 
 /// What explains that a key was not found.
@@ -85,8 +87,37 @@ impl HintFinder<'_> {
             id,
             text: Some(&text),
             as_number,
+            is_typed: false,
         };
         self.of_key(key, arguments.collection()).await
+    }
+
+    /// The hints for a field that returns a document of a collection with a type, and is null.
+    pub(super) async fn of_typed_document(
+        &self,
+        path: Vec<PathSegment>,
+        collection: &str,
+        key: Option<&Value>,
+    ) -> Result<Option<Hint>> {
+        let Some((text, as_number)) = key.and_then(id_text) else {
+            return Ok(None);
+        };
+        let Ok(id) = DocumentId::parse(&text) else {
+            return Ok(None);
+        };
+        let key = MissingKey {
+            path,
+            collection,
+            id,
+            text: Some(&text),
+            as_number,
+            is_typed: true,
+        };
+        Ok(match self.of_stored(&key).await? {
+            KeyFinding::Stored => None,
+            KeyFinding::Mistaken(hint) => Some(hint),
+            KeyFinding::Unknown => self.of_rounded(&key).await?,
+        })
     }
 
     /// The hints for a field `node` that is null.
@@ -110,6 +141,7 @@ impl HintFinder<'_> {
             id,
             text: None,
             as_number: false,
+            is_typed: false,
         };
         self.of_key(key, Some(&collection)).await
     }
@@ -181,16 +213,22 @@ impl HintFinder<'_> {
                 collection,
                 id: key_of,
             } = &document;
-            let instead = format!(
-                "document(collection: {:?}, id: {:?})",
-                abridged(collection),
-                abridged(&key_of.to_string())
-            );
+            let key_of = key_of.to_string();
+            let (takes, instead) = if key.is_typed && collection == key.collection {
+                ("this field", format!("key: {:?}", abridged(&key_of)))
+            } else {
+                let instead = format!(
+                    "document(collection: {:?}, id: {:?})",
+                    abridged(collection),
+                    abridged(&key_of)
+                );
+                ("`document`", instead)
+            };
             return Ok(KeyFinding::Mistaken(Hint {
                 code: HintCode::GlobalId,
                 path: key.path.clone(),
                 message: format!(
-                    "{:?} is a global id, which `node` takes; `document` takes the key: {instead}",
+                    "{:?} is a global id, which `node` takes; {takes} takes the key: {instead}",
                     abridged(&id)
                 ),
                 suggestion: Some(instead),
@@ -312,6 +350,7 @@ impl HintFinder<'_> {
                 id,
                 text: Some(&text),
                 as_number,
+                is_typed: false,
             };
             hints.extend(match self.of_stored(&key).await? {
                 KeyFinding::Stored => None,

@@ -175,6 +175,10 @@ impl HintFinder<'_> {
             let at = path(field, None);
             match &field.field {
                 Field::Document { .. } => hints.extend(self.of_document(at, &arguments).await?),
+                Field::TypedDocument { collection, .. } => {
+                    let key = arguments.get("key");
+                    hints.extend(self.of_typed_document(at, collection, key).await?);
+                }
                 Field::NodeById(..) => hints.extend(self.of_node(at, arguments.get("id")).await?),
                 Field::NodesById(..) => {
                     let ids = arguments.get("ids");
@@ -278,6 +282,7 @@ impl<'d> GivenArguments<'d> {
             Field::Document { collection, id, .. } => {
                 vec![("collection", collection.as_ref()), ("id", Some(id))]
             }
+            Field::TypedDocument { key, .. } => vec![("key", Some(key))],
             Field::NodeById(id, _) => vec![("id", Some(id))],
             Field::NodesById(ids, _) => vec![("ids", Some(ids))],
             Field::Documents(given, _) | Field::Aggregate(given, _) => {

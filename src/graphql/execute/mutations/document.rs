@@ -107,7 +107,11 @@ pub(super) async fn merge(call: &Call<'_>) -> Result<Outcome, CallError> {
     let patch = call.patch(&patch, MergePatch::parse).await?;
     let change = at.begin(call).await?;
     let (transaction, budget, document, path) = change.target();
-    let changed = database::merge(transaction, budget, document, path, &patch).await?;
+    let changed = if call.planned.typed.is_some() {
+        database::merge_document(transaction, budget, document, &patch).await?
+    } else {
+        database::merge(transaction, budget, document, path, &patch).await?
+    };
     Ok(change.finish(call, changed))
 }
 

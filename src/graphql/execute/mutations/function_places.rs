@@ -83,7 +83,8 @@ impl FunctionPlaces {
             }
             MutationFunction::MergeDocument => {
                 places.change(call)?;
-                places.stores = true;
+                // A typed document is changed only if it exists.
+                places.stores = call.planned.typed.is_none();
             }
             MutationFunction::CopyDocument => {
                 places.change(call)?;

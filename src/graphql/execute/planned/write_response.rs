@@ -12,7 +12,7 @@ use crate::budget::{count_steps, turn};
 use crate::database::{DocumentKey, Loaded};
 use crate::document::json::write_string;
 use crate::document::path::{Place, Segment};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::bound::{
@@ -23,7 +23,7 @@ use crate::graphql::execute::planned::finding::found::{Found, Instance};
 use crate::graphql::execute::planned::finding::rounds::Rounds;
 use crate::graphql::response::write_errors::server_error;
 use crate::graphql::scalars::node_id;
-use crate::limits::STEPS_PER_ITEM;
+use crate::limits::{ERRORS_MAX, STEPS_PER_ITEM};
 
 /// The data of the response, and its errors. Failed fields are null.
 pub(crate) struct WrittenResponse {
@@ -214,14 +214,27 @@ impl<'a> PlanWriter<'a> {
     /// length of the response before the field. Returns false if there is no data left.
     fn fail(&self, state: &mut WriteState<'a>, failure: &Failure, before: usize) -> Result<bool> {
         let (Failure::Nullable(error, position) | Failure::Required(error, position)) = failure;
-        let error = self.failed(error, *position, &state.frames)?;
-        state.errors.push(error);
-        if let Failure::Nullable(..) = failure {
-            write_null(&mut state.out, before);
-            return Ok(true);
-        }
-        let Some(object) = state.open.around(state.at - 1) else {
-            return Ok(false);
+        let around = match failure {
+            Failure::Nullable(..) => None,
+            Failure::Required(..) => Some(state.open.around(state.at - 1)),
+        };
+        // A list can have as many errors as elements. A response does not report those past the limit, unless
+        // they are the reason why there is no data.
+        let is_counted = state.errors.len() >= ERRORS_MAX
+            && error.kind() == ErrorKind::TypeMismatch
+            && !matches!(around, Some(None));
+        state.errors.push(if is_counted {
+            ServerError::new(String::new(), None)
+        } else {
+            self.failed(error, *position, &state.frames)?
+        });
+        let object = match around {
+            None => {
+                write_null(&mut state.out, before);
+                return Ok(true);
+            }
+            Some(None) => return Ok(false),
+            Some(Some(object)) => object,
         };
         write_null(&mut state.out, object.written);
         state.frames.0.truncate(object.frames);

@@ -9,16 +9,18 @@ use futures::future::BoxFuture;
 use shown_schema::on_blocking_thread;
 use tokio::time::sleep;
 
-use super::operation::{IdleOperation, Operation};
+use super::operation::{IdleOperation, Operation, coerced};
 use super::planned::permit::plan_permit::lists;
 use super::service::{GraphQl, ServiceParts};
 use crate::database::CollectionTypes;
-use crate::error::Result;
+use crate::error::{Error, Result};
 use crate::graphql::prepare::prepared_query::Refusal;
+use crate::graphql::request::body::Request;
 use crate::graphql::request::operation_list::OperationList;
 use crate::graphql::schema::schema_source::SchemaSource;
 use crate::graphql::schema::served_schema::ServedSchema;
 use crate::limits::{SCHEMAS_REPLACED_MAX, TYPES_POLL_TIME};
+use crate::rights::RequestRights;
 use crate::types::CollectionType;
 
 /// An operation of a list that is rejected whenever it is requested.
@@ -160,10 +162,22 @@ impl ServiceParts {
         if !operation.plan.shows_schema() {
             return Ok(schema.clone());
         }
+        self.schema_known_with(schema, &operation.rights).await
+    }
+
+    /// The part of a schema that a sender with these rights may know, as [`Self::known_schema`].
+    ///
+    /// # Errors
+    /// `INTERNAL`: the types form no schema.
+    pub(super) async fn schema_known_with(
+        &self,
+        schema: &Arc<ServedSchema>,
+        rights: &RequestRights,
+    ) -> Result<Arc<ServedSchema>> {
         let (known, hidden): (Vec<&str>, Vec<&str>) = schema
             .types()
             .collections()
-            .partition(|collection| lists(&operation.rights, collection));
+            .partition(|collection| lists(rights, collection));
         if hidden.is_empty() {
             return Ok(schema.clone());
         }
@@ -175,6 +189,36 @@ impl ServiceParts {
         // Boxed, because it is rare.
         let server = (self.scope, self.bounds);
         Box::pin(self.partial_schemas.with(known, &self.served_types, server)).await
+    }
+    /// The refusal of a request whose text or variables are not valid. Requests are validated before the access
+    /// rules are applied, and the errors name types and members. If the rules hide types of the schema from the
+    /// sender, the refusal is the one for the schema without them.
+    pub(super) async fn known_refusal(
+        &self,
+        refusal: Refusal,
+        request: &Request,
+        rights: &RequestRights,
+    ) -> Refusal {
+        if rights.rules_in_force().is_none() {
+            return refusal;
+        }
+        let schema = self.operations.schema();
+        let known = match self.schema_known_with(&schema, rights).await {
+            Ok(known) => known,
+            Err(error) => return error.into(),
+        };
+        if Arc::ptr_eq(&known, &schema) {
+            return refusal;
+        }
+        let prepared = match self.operations.prepare_for(&request.query, known).await {
+            Ok(prepared) => prepared,
+            Err(refusal) => return refusal,
+        };
+        let coerced = coerced(&prepared, request, self.bounds).await;
+        let error = coerced.err();
+        // The schema may have changed in between.
+        let error = error.unwrap_or_else(|| Error::bad_input("the request is not valid"));
+        error.into()
     }
 }
 

@@ -11,7 +11,9 @@ use super::definitions::{argument, enumeration, input, list, named};
 use super::object_types::ObjectTypes;
 use super::type_names::{is_usable, too_long};
 use super::typed_fields::{BIG_INTEGER, LeafType, TypedField, TypedPlace, TypedValue};
-use super::typed_inputs::{ALL, ANY, ASCENDING, DESCENDING, InputOf, NOT, TypedInput};
+use super::typed_inputs::{
+    ALL, ALL_FILTER, ANY, ANY_FILTER, ASCENDING, DESCENDING, InputOf, NOT, NOT_FILTER, TypedInput,
+};
 use crate::document::json::write_string;
 use crate::document::path::{Path, Segment, Token};
 use crate::graphql::schema::types::base_name;
@@ -173,7 +175,11 @@ impl<'m> FilterMaker<'m> {
                         let tests = input(&filter_of(of), "", tests);
                         self.found.definitions.push(tests);
                     }
-                    filter.add(field, &tests.name, path, InputOf::Values);
+                    let of = match tests.of_enum {
+                        Some(_) => InputOf::Enum,
+                        None => InputOf::Values,
+                    };
+                    filter.add(field, &tests.name, path, of);
                     if !member.is_listed {
                         order.add(field, SORT_ORDER, path, InputOf::Values);
                     }
@@ -222,6 +228,13 @@ fn add_members_of_root(
         ));
     }
     filter.declared.extend(combining(name));
+    for (member, combined) in [(ALL, ALL_FILTER), (ANY, ANY_FILTER), (NOT, NOT_FILTER)] {
+        let meaning = TypedInput {
+            path: String::new(),
+            of: InputOf::Combined(combined),
+        };
+        filter.meanings.insert(member.to_owned(), meaning);
+    }
     Ok(())
 }
 

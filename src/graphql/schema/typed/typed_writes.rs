@@ -28,6 +28,8 @@ pub(super) struct WrittenMember {
 #[derive(Clone, Debug)]
 pub(super) enum Written {
     Value,
+    /// A value of an enum, as text.
+    Enum,
     /// An object, from an input of this type.
     Object(String),
     List(Box<Written>),
@@ -43,7 +45,7 @@ impl TypedWrites {
     /// The JSON that an input of this type means.
     ///
     /// # Errors
-    /// `BAD_USER_INPUT`: two entries of a map have the same key.
+    /// `BAD_USER_INPUT`: two entries of a map have the same key, or one has no value.
     pub(crate) fn json(&self, ty: &str, value: Value) -> Result<Value> {
         let Some(known) = self.0.get(ty) else {
             return Ok(value);
@@ -57,7 +59,8 @@ impl TypedWrites {
             if value == Value::Null && !member.keeps_null {
                 continue;
             }
-            let value = self.written(&member.of, value)?;
+            let value = self.written(&member.of, value);
+            let value = value.map_err(|error| error.at(format!("`{field}`")))?;
             written.insert(Name::new(&member.name), value);
         }
         Ok(Value::Object(written))
@@ -67,8 +70,8 @@ impl TypedWrites {
     fn written(&self, of: &Written, value: Value) -> Result<Value> {
         Ok(match (of, value) {
             (_, Value::Null) => Value::Null,
-            (Written::Value, Value::Enum(name)) => Value::String(name.to_string()),
-            (Written::Value, value) => value,
+            (Written::Enum, Value::Enum(name)) => Value::String(name.to_string()),
+            (Written::Value | Written::Enum, value) => value,
             (Written::Object(ty), value) => self.json(ty, value)?,
             (Written::List(of), Value::List(elements)) => {
                 let elements = elements.into_iter();
@@ -93,8 +96,15 @@ impl TypedWrites {
             let Some(Value::String(key)) = members.swap_remove("key") else {
                 return Err(Error::bad_input("an entry of a map has a `key`"));
             };
-            let value = members.swap_remove("value").unwrap_or(Value::Null);
-            let value = self.written(of, value)?;
+            // A variable without a value leaves `value` out, and null would remove the stored entry.
+            let value = members.swap_remove("value").ok_or_else(|| {
+                Error::bad_input(format!(
+                    "the entry {:?} has no `value`; null is given explicitly",
+                    abridged(&key)
+                ))
+            })?;
+            let value = self.written(of, value);
+            let value = value.map_err(|error| error.at(format!("{:?}", abridged(&key))))?;
             if written.insert(Name::new(&key), value).is_some() {
                 return Err(Error::bad_input(format!(
                     "two entries of a map have the key {:?}",

@@ -10,7 +10,7 @@ use async_graphql::parser::types::{
 use super::definitions::{argument, input, list, named};
 use super::object_types::ObjectTypes;
 use super::type_names::{is_usable, too_long};
-use super::typed_fields::{TypedField, TypedPlace, TypedValue};
+use super::typed_fields::{LeafType, TypedField, TypedPlace, TypedValue};
 use super::typed_writes::{Written, WrittenMember};
 use crate::document::path::{Path, Segment, Token};
 use crate::graphql::schema::types::base_name;
@@ -135,6 +135,7 @@ fn input_of(
     reach: &mut impl FnMut(InputFor),
 ) -> (Type, Written) {
     match &place.value {
+        TypedValue::Leaf(LeafType::Enum(_)) => (named(base, false), Written::Enum),
         TypedValue::Leaf(_) => (named(base, false), Written::Value),
         TypedValue::Object => {
             reach(kind);
