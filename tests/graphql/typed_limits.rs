@@ -1,5 +1,6 @@
 //! Types of collections that are large, nested, recursive or changed while they are used.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use futures::future::join_all;
@@ -22,6 +23,7 @@ cases!(
         long_names_are_refused,
         long_chains_of_types_are_served,
         types_that_need_each_other_are_served,
+        types_with_many_paths_of_required_objects_are_served,
         deeply_nested_objects_need_short_names,
         requests_that_run_while_types_change_are_answered,
         subscriptions_do_not_keep_replaced_schemas,
@@ -183,6 +185,74 @@ async fn types_that_need_each_other_are_served() {
         .data("mutation { createD(key: 1, d: {list: []}) { key } }", NONE)
         .await;
     client.data(FULL_INTROSPECTION, NONE).await;
+}
+
+/// Each type requires two objects of the next one, so that the number of paths doubles with each type.
+async fn types_with_many_paths_of_required_objects_are_served() {
+    const LENGTH: usize = 40;
+    let client = client().await;
+    let definitions = (0..=LENGTH).map(|at| {
+        let next = json!({"$ref": format!("#/$defs/d{}", at + 1)});
+        let of = if at < LENGTH {
+            json!({"type": "object", "required": ["a", "b"], "properties": {"a": next, "b": next}})
+        } else {
+            object([("c".to_owned(), json!({"type": "integer"}))])
+        };
+        (format!("d{at}"), of)
+    });
+    let definitions: Map<String, Value> = definitions.collect();
+    let schema = json!({
+        "type": "object", "required": ["top"], "$defs": definitions,
+        "properties": {"top": {"$ref": "#/$defs/d0"}, "low": {"$ref": "#/$defs/d38"}}
+    });
+    // A type that an earlier version has stored is served, too.
+    store_types(&client, vec![("D".to_owned(), schema.clone())]).await;
+    set_type(&client, "D", &schema).await;
+    let query = "{ __schema { types { name kind inputFields { name type { kind ofType { name kind } } } } } }";
+    let data = client.data(query, NONE).await;
+    let types = data["__schema"]["types"].as_array().expect("types");
+    let inputs = types.iter().filter(|ty| ty["kind"] == "INPUT_OBJECT");
+    let required = inputs.map(|ty| {
+        let fields = ty["inputFields"].as_array().expect("fields").iter();
+        let required = fields.filter(|field| {
+            let ty = &field["type"];
+            ty["kind"] == "NON_NULL" && ty["ofType"]["kind"] == "INPUT_OBJECT"
+        });
+        let required = required.map(|field| field["type"]["ofType"]["name"].as_str());
+        let required = required.map(|name| name.expect("a name").to_owned());
+        (
+            ty["name"].as_str().expect("a name").to_owned(),
+            required.collect(),
+        )
+    });
+    let required: HashMap<String, Vec<String>> = required.collect();
+    let mut paths = HashMap::new();
+    for name in required.keys() {
+        assert!(paths_from(name, &required, &mut paths) <= 1_000, "{name}");
+    }
+    // Members below the limit are required.
+    assert!(paths.values().any(|count| *count > 100), "{paths:?}");
+    let low = "mutation { createD(key: 1, d: {low: {a: {a: {c: 1}}}}) { key } }";
+    assert_eq!(client.error(low, NONE).await.0, "BAD_USER_INPUT");
+    // The type requires the others, too.
+    let top = "mutation { createD(key: 1, d: {top: {a: {}}}) { key } }";
+    assert_eq!(client.error(top, NONE).await.0, "TYPE_MISMATCH");
+}
+
+fn paths_from(
+    name: &str,
+    required: &HashMap<String, Vec<String>>,
+    known: &mut HashMap<String, u64>,
+) -> u64 {
+    if let Some(paths) = known.get(name) {
+        return *paths;
+    }
+    let below = required[name].iter();
+    let paths = below
+        .map(|name| 1 + paths_from(name, required, known))
+        .sum();
+    known.insert(name.to_owned(), paths);
+    paths
 }
 
 async fn deeply_nested_objects_need_short_names() {
