@@ -7,8 +7,10 @@
 //!   `definitions` and `description`.
 //! - `typed_inputs` turns filters and orders into those of untyped documents, and `typed_writes` documents
 //!   into JSON.
-//! - `collection_types` does that for all collections, and rejects names that are taken.
+//! - `collection_types` does that for all collections, and rejects names that are taken. `check_schema` does so
+//!   before a type is stored, and builds its schema.
 
+pub(crate) mod check_schema;
 pub(crate) mod collection_types;
 mod definitions;
 mod description;
