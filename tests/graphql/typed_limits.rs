@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use futures::future::join_all;
 use phyllo::budget::{Budget, Steps};
-use phyllo::limits::SCHEMAS_REPLACED_MAX;
+use phyllo::limits::{SCHEMA_BUILDS_INTERVAL, SCHEMAS_REPLACED_MAX};
 use phyllo::store::Decision;
 use phyllo::types::CollectionType;
 use serde_json::{Map, Value, json};
@@ -26,6 +26,7 @@ cases!(
         types_with_many_paths_of_required_objects_are_served,
         deeply_nested_objects_need_short_names,
         requests_that_run_while_types_change_are_answered,
+        the_schema_is_not_built_at_each_of_many_changes,
         subscriptions_do_not_keep_replaced_schemas,
         a_typed_filter_has_the_limits_of_an_untyped_one,
     ]
@@ -307,6 +308,33 @@ async fn requests_that_run_while_types_change_are_answered() {
     assert!(answered.iter().sum::<usize>() > 0, "{answered:?}");
     // The last type is that of every later request.
     assert_eq!(ask("old").await, 100);
+}
+
+async fn the_schema_is_not_built_at_each_of_many_changes() {
+    const CHANGES: u32 = 10;
+    let client = client().await;
+    let begun = Instant::now();
+    for at in 0..=CHANGES {
+        let name = format!("a{at}");
+        let schema = json!({"type": "object", "properties": {
+            "a": {"type": "integer", "x-graphql": {"name": name}}}});
+        set_type(&client, "D", &schema).await;
+        // Each change is in the schema when it is answered.
+        client
+            .data(&format!("{{ d(key: 1) {{ {name} }} }}"), NONE)
+            .await;
+    }
+    assert!(begun.elapsed() >= CHANGES * SCHEMA_BUILDS_INTERVAL);
+    // Changes at one time are in one schema, and all of them are in it.
+    let change = async |at: usize| {
+        let schema =
+            json!({"type": "object", "title": format!("T{at}"), "properties": {"a": true}});
+        set_type(&client, &format!("c{at}"), &schema).await;
+        let query = format!("{{ __type(name: \"T{at}\") {{ name }} }}");
+        let data = client.data(&query, NONE).await;
+        assert_eq!(data["__type"]["name"], schema["title"]);
+    };
+    join_all((0..20).map(change)).await;
 }
 
 async fn subscriptions_do_not_keep_replaced_schemas() {
