@@ -40,4 +40,5 @@ pub use request::query_id::{QueryHash, QueryId};
 pub use request::raw_variables::GivenVariables;
 pub use schema::schema_source::SchemaSource;
 pub use schema::scope::SchemaScope;
-pub use schema::typed::collection_types::{UnnamedType, check_schema_of};
+pub use schema::typed::check_schema::check_schema_of;
+pub use schema::typed::collection_types::UnnamedType;

@@ -12,6 +12,8 @@ pub const VALIDATED_VALUE_BYTES_MAX: usize = 64 << 10;
 pub const VALIDATED_EDIT_BYTES_MAX: usize = 1 << 20;
 /// Interval at which a server looks for types that others have changed.
 pub const TYPES_POLL_TIME: Duration = Duration::from_secs(1);
+/// Time from the end of one build of the schema to the begin of the next one.
+pub const SCHEMA_BUILDS_INTERVAL: Duration = Duration::from_millis(100);
 /// Schemas that were replaced and that requests still use. While there are as many, the schema is not
 /// replaced.
 pub const SCHEMAS_REPLACED_MAX: usize = 16;

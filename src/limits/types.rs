@@ -37,5 +37,7 @@ pub const GRAPHQL_MEMBER_BYTES_MAX: usize = 1_000;
 /// description count as one. With as many, a query for the whole schema has fewer fields than the default
 /// limit of a response.
 pub const GRAPHQL_PARTS_MAX: usize = 5_000;
+/// Fields on all paths of required objects from one input type. Members with more can be null.
+pub const GRAPHQL_REQUIRED_FIELDS_MAX: usize = 1_000;
 /// Lists directly inside each other in such a type. Queries for the schema ask for as many levels.
 pub const GRAPHQL_LISTS_MAX: usize = 3;

@@ -10,15 +10,19 @@ use phyllo::graphql::{GraphQlResponse, Methods, Request};
 use phyllo::limits::{Bounds, LEAVES_WRITTEN_AT_A_TIME};
 use phyllo::store::{Batch, RangeRead, Read, Store, StoreLimits, Transaction};
 use serde_json::json;
-use tokio::time::sleep;
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
 
 use super::support::{NONE, client, client_of_within};
+use super::typed::limited;
+use super::types::set_type;
 
 cases!(
     async [
         without_time_nothing_is_read_or_written,
         long_reads_stop_at_the_time_limit,
         long_work_yields_repeatedly,
+        types_that_cannot_be_read_delay_no_request,
     ]
 );
 
@@ -104,6 +108,82 @@ async fn long_work_yields_repeatedly() {
         };
         assert!(matches!(answer, GraphQlResponse::Executed(_)), "{answer:?}");
         assert!(turns >= turns_min, "{turns} turns");
+    }
+}
+
+async fn types_that_cannot_be_read_delay_no_request() {
+    let bounds = Bounds {
+        request_time: Duration::from_secs(3),
+        ..Bounds::DEFAULT
+    };
+    let (stalled, is_stalled) = watch::channel(false);
+    let engine = Arc::new(super::empty_store().await);
+    let client = client_of_within(Stalling(Shared(engine), is_stalled), bounds).await;
+    let schema = |name: &str| json!({"type": "object", "title": name, "properties": {"a": true}});
+    for (collection, name) in [("shown", "Shown"), ("hidden", "Hidden")] {
+        set_type(&client, collection, &schema(name)).await;
+    }
+    let rules =
+        "[[allow]]\nwho = \"anyone\"\nactions = [\"read\", \"list\"]\ncollection = \"shown\"";
+    let limited = limited(&client, rules).await;
+    stalled.send_replace(true);
+    // The commit is answered at the deadline.
+    let change =
+        "mutation($s: JSON!) { setCollectionType(collection: \"shown\", schema: $s) { state } }";
+    let changed = client.data(change, json!({"s": schema("Changed")}));
+    let changed = timeout(Duration::from_secs(60), changed).await;
+    changed.expect("the change is answered");
+    // A schema is shown while the types are read.
+    let following = limited.clone();
+    let following = tokio::spawn(async move { following.graphql.refresh_types().await });
+    tokio::task::yield_now().await;
+    let shown = limited.text("{ __schema { types { name } } }", NONE);
+    let shown = timeout(Duration::from_secs(60), shown).await;
+    let shown = shown.expect("the schema is shown");
+    assert!(shown.contains("\"Shown\"") && !shown.contains("Hidden"));
+    stalled.send_replace(false);
+    following.await.expect("no panic").expect("types");
+    client.graphql.refresh_types().await.expect("types");
+    for client in [client, limited] {
+        client
+            .data(
+                "{ __typename ... on Query { changed(key: 1) { key } } }",
+                NONE,
+            )
+            .await;
+    }
+}
+
+/// An engine whose snapshots wait while the flag is set.
+struct Stalling<S>(S, watch::Receiver<bool>);
+
+#[async_trait]
+impl<S: Store> Store for Stalling<S> {
+    async fn snapshot(&self) -> phyllo::error::Result<Arc<dyn Read>> {
+        let mut stalled = self.1.clone();
+        // Without a sender, nothing is stalled.
+        drop(stalled.wait_for(|stalled| !stalled).await);
+        self.0.snapshot().await
+    }
+
+    async fn begin(&self) -> phyllo::error::Result<Arc<dyn Transaction>> {
+        self.0.begin().await
+    }
+
+    fn limits(&self) -> StoreLimits {
+        self.0.limits()
+    }
+
+    fn is_exclusive(&self) -> bool {
+        self.0.is_exclusive()
+    }
+
+    async fn ready(&self) -> phyllo::error::Result<()> {
+        self.0.ready().await
+    }
+
+    async fn failed(&self) -> phyllo::error::Error {
+        self.0.failed().await
     }
 }
 

@@ -1,10 +1,11 @@
 //! Types of collections that are large, nested, recursive or changed while they are used.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use futures::future::join_all;
 use phyllo::budget::{Budget, Steps};
-use phyllo::limits::SCHEMAS_REPLACED_MAX;
+use phyllo::limits::{SCHEMA_BUILDS_INTERVAL, SCHEMAS_REPLACED_MAX};
 use phyllo::store::Decision;
 use phyllo::types::CollectionType;
 use serde_json::{Map, Value, json};
@@ -22,8 +23,10 @@ cases!(
         long_names_are_refused,
         long_chains_of_types_are_served,
         types_that_need_each_other_are_served,
+        types_with_many_paths_of_required_objects_are_served,
         deeply_nested_objects_need_short_names,
         requests_that_run_while_types_change_are_answered,
+        the_schema_is_not_built_at_each_of_many_changes,
         subscriptions_do_not_keep_replaced_schemas,
         a_typed_filter_has_the_limits_of_an_untyped_one,
     ]
@@ -185,6 +188,74 @@ async fn types_that_need_each_other_are_served() {
     client.data(FULL_INTROSPECTION, NONE).await;
 }
 
+/// Each type requires two objects of the next one, so that the number of paths doubles with each type.
+async fn types_with_many_paths_of_required_objects_are_served() {
+    const LENGTH: usize = 40;
+    let client = client().await;
+    let definitions = (0..=LENGTH).map(|at| {
+        let next = json!({"$ref": format!("#/$defs/d{}", at + 1)});
+        let of = if at < LENGTH {
+            json!({"type": "object", "required": ["a", "b"], "properties": {"a": next, "b": next}})
+        } else {
+            object([("c".to_owned(), json!({"type": "integer"}))])
+        };
+        (format!("d{at}"), of)
+    });
+    let definitions: Map<String, Value> = definitions.collect();
+    let schema = json!({
+        "type": "object", "required": ["top"], "$defs": definitions,
+        "properties": {"top": {"$ref": "#/$defs/d0"}, "low": {"$ref": "#/$defs/d38"}}
+    });
+    // A type that an earlier version has stored is served, too.
+    store_types(&client, vec![("D".to_owned(), schema.clone())]).await;
+    set_type(&client, "D", &schema).await;
+    let query = "{ __schema { types { name kind inputFields { name type { kind ofType { name kind } } } } } }";
+    let data = client.data(query, NONE).await;
+    let types = data["__schema"]["types"].as_array().expect("types");
+    let inputs = types.iter().filter(|ty| ty["kind"] == "INPUT_OBJECT");
+    let required = inputs.map(|ty| {
+        let fields = ty["inputFields"].as_array().expect("fields").iter();
+        let required = fields.filter(|field| {
+            let ty = &field["type"];
+            ty["kind"] == "NON_NULL" && ty["ofType"]["kind"] == "INPUT_OBJECT"
+        });
+        let required = required.map(|field| field["type"]["ofType"]["name"].as_str());
+        let required = required.map(|name| name.expect("a name").to_owned());
+        (
+            ty["name"].as_str().expect("a name").to_owned(),
+            required.collect(),
+        )
+    });
+    let required: HashMap<String, Vec<String>> = required.collect();
+    let mut paths = HashMap::new();
+    for name in required.keys() {
+        assert!(paths_from(name, &required, &mut paths) <= 1_000, "{name}");
+    }
+    // Members below the limit are required.
+    assert!(paths.values().any(|count| *count > 100), "{paths:?}");
+    let low = "mutation { createD(key: 1, d: {low: {a: {a: {c: 1}}}}) { key } }";
+    assert_eq!(client.error(low, NONE).await.0, "BAD_USER_INPUT");
+    // The type requires the others, too.
+    let top = "mutation { createD(key: 1, d: {top: {a: {}}}) { key } }";
+    assert_eq!(client.error(top, NONE).await.0, "TYPE_MISMATCH");
+}
+
+fn paths_from(
+    name: &str,
+    required: &HashMap<String, Vec<String>>,
+    known: &mut HashMap<String, u64>,
+) -> u64 {
+    if let Some(paths) = known.get(name) {
+        return *paths;
+    }
+    let below = required[name].iter();
+    let paths = below
+        .map(|name| 1 + paths_from(name, required, known))
+        .sum();
+    known.insert(name.to_owned(), paths);
+    paths
+}
+
 async fn deeply_nested_objects_need_short_names() {
     let client = client().await;
     let nested = |name: &str, levels: usize| {
@@ -237,6 +308,33 @@ async fn requests_that_run_while_types_change_are_answered() {
     assert!(answered.iter().sum::<usize>() > 0, "{answered:?}");
     // The last type is that of every later request.
     assert_eq!(ask("old").await, 100);
+}
+
+async fn the_schema_is_not_built_at_each_of_many_changes() {
+    const CHANGES: u32 = 10;
+    let client = client().await;
+    let begun = Instant::now();
+    for at in 0..=CHANGES {
+        let name = format!("a{at}");
+        let schema = json!({"type": "object", "properties": {
+            "a": {"type": "integer", "x-graphql": {"name": name}}}});
+        set_type(&client, "D", &schema).await;
+        // Each change is in the schema when it is answered.
+        client
+            .data(&format!("{{ d(key: 1) {{ {name} }} }}"), NONE)
+            .await;
+    }
+    assert!(begun.elapsed() >= CHANGES * SCHEMA_BUILDS_INTERVAL);
+    // Changes at one time are in one schema, and all of them are in it.
+    let change = async |at: usize| {
+        let schema =
+            json!({"type": "object", "title": format!("T{at}"), "properties": {"a": true}});
+        set_type(&client, &format!("c{at}"), &schema).await;
+        let query = format!("{{ __type(name: \"T{at}\") {{ name }} }}");
+        let data = client.data(&query, NONE).await;
+        assert_eq!(data["__type"]["name"], schema["title"]);
+    };
+    join_all((0..20).map(change)).await;
 }
 
 async fn subscriptions_do_not_keep_replaced_schemas() {

@@ -21,13 +21,14 @@ use super::planned::seen_change::SeenChange;
 use super::planned::write_response::WrittenResponse;
 use super::planned::{PlanExecutor, PlanSource};
 use super::replaceable::shown_schema::{PartialSchemas, introspect};
+use super::replaceable::type_refresh::ServedTypes;
 use super::streaming::{EventResponse, ResponseStream, Started};
 use super::subscriptions::changes::responses_to_changes;
 use super::subscriptions::followed_place::cut_to;
 use super::subscriptions::live::{LiveKey, LiveQueries};
 use super::subscriptions::target::{SubscriptionTarget, target};
 use crate::budget::Pool;
-use crate::database::{CollectionTypes, Database, FollowFrom, FollowedChange, Interest};
+use crate::database::{Database, FollowFrom, FollowedChange, Interest};
 use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_stats::{RequestStats, type_name};
@@ -63,8 +64,7 @@ pub(super) struct ServiceParts {
     /// The access rules.
     pub(super) rules: Option<RulesInForce>,
     pub(super) scope: SchemaScope,
-    /// The types of collections that the current schema has.
-    pub(super) served_types: tokio::sync::Mutex<CollectionTypes>,
+    pub(super) served_types: ServedTypes,
     pub(super) partial_schemas: PartialSchemas,
 }
 
@@ -98,7 +98,7 @@ impl GraphQl {
             bounds,
             rules,
             scope,
-            served_types: tokio::sync::Mutex::default(),
+            served_types: ServedTypes::default(),
             partial_schemas: PartialSchemas::default(),
         }))
     }
@@ -321,11 +321,8 @@ impl GraphQl {
         });
         let settled = settled.await;
         let is_committed = matches!(settled, Ok(TransactionResult::Committed(..)));
-        if can_change_types
-            && is_committed
-            && let Err(error) = self.refresh_types().await
-        {
-            tracing::warn!("the types of collections cannot be read: {error}");
+        if can_change_types && is_committed {
+            self.refresh_types_until(allowed.deadline).await;
         }
         match settled {
             Ok(TransactionResult::Committed(Mutated::Now(json), version)) => fill(&json, version),
@@ -449,7 +446,7 @@ impl ServiceParts {
         request_budget: &Arc<RequestBudget>,
         report: &mut RequestStats,
     ) -> QueryAnswer {
-        let known = match self.known_schema(operation).await {
+        let known = match self.known_schema(operation, request_budget.budget()).await {
             Ok(known) => known,
             Err(error) => return unanswered(&error, report),
         };
@@ -540,7 +537,7 @@ impl ServiceParts {
     }
 
     /// The budget of one request, or of one response of a subscription.
-    fn request_budget(&self, allowed: Allowed) -> Arc<RequestBudget> {
+    pub(super) fn request_budget(&self, allowed: Allowed) -> Arc<RequestBudget> {
         let bounds = allowed.bounds(&self.bounds);
         Arc::new(RequestBudget::new(&bounds, &self.pool, allowed.deadline))
     }

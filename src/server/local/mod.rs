@@ -31,6 +31,7 @@ use axum::routing::{get, post};
 use futures::Stream;
 pub use socket::{LocalSocket, SOCKET_NAME, with_short_path};
 use tokio::runtime::Handle;
+use tokio::time::Instant;
 
 use crate::database::{Check, Database, DocumentKey, Scan, Value};
 use crate::document::id::DocumentId;
@@ -88,10 +89,9 @@ async fn refresh_types(
     next: Next,
 ) -> Response {
     let response = next.run(request).await;
-    if let Some(graphql) = graphql
-        && let Err(error) = graphql.refresh_types().await
-    {
-        tracing::warn!("the types of collections cannot be read: {error}");
+    if let Some(graphql) = graphql {
+        let deadline = Instant::now() + graphql.bounds().request_time;
+        graphql.refresh_types_until(deadline).await;
     }
     response
 }

@@ -12,7 +12,7 @@ use crate::graphql::arguments::filter_input::FilterInput;
 use crate::graphql::arguments::required::{in_argument, required_json};
 use crate::graphql::execute::planned::given::Outcome;
 use crate::graphql::scalars::scalar_types::{Json, JsonPath};
-use crate::graphql::schema::typed::collection_types::check_schema_of;
+use crate::graphql::schema::typed::check_schema::check_schema_of;
 use crate::types::CollectionType;
 
 pub(super) async fn create_index(call: &Call<'_>) -> Result<Outcome, CallError> {

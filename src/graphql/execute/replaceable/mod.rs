@@ -1,25 +1,27 @@
 //! What of the service can be replaced while requests run: the schema, which follows the types of
 //! collections, and the list of operations.
 
+mod servable_types;
 pub(super) mod shown_schema;
+pub(super) mod type_refresh;
 
 use std::sync::Arc;
 
-use futures::future::BoxFuture;
-use shown_schema::on_blocking_thread;
-use tokio::time::sleep;
+use servable_types::{Servable, servable};
 
+use super::allowed::Allowed;
 use super::operation::{IdleOperation, Operation, coerced};
+use super::planned::PlanArguments;
 use super::planned::permit::plan_permit::lists;
 use super::service::{GraphQl, ServiceParts};
-use crate::database::CollectionTypes;
+use crate::budget::Budget;
 use crate::error::{Error, Result};
+use crate::graphql::prepare::plan::Field;
 use crate::graphql::prepare::prepared_query::Refusal;
 use crate::graphql::request::body::Request;
 use crate::graphql::request::operation_list::OperationList;
 use crate::graphql::schema::schema_source::SchemaSource;
 use crate::graphql::schema::served_schema::ServedSchema;
-use crate::limits::{SCHEMAS_REPLACED_MAX, TYPES_POLL_TIME};
 use crate::rights::RequestRights;
 use crate::types::CollectionType;
 
@@ -52,73 +54,25 @@ impl GraphQl {
         Ok(())
     }
 
-    /// Reads the types of the collections. If they have changed, builds a schema that has them, on a
-    /// blocking thread, and replaces the current one.
-    ///
-    /// # Errors
-    /// Errors of the store. `INTERNAL`: the types form no schema.
-    pub fn refresh_types(&self) -> BoxFuture<'_, Result<()>> {
-        Box::pin(async move {
-            // Whoever waits here may find that there is nothing left to do.
-            let mut served = self.0.served_types.lock().await;
-            let found = self.0.database.collection_types(served.version.as_ref());
-            let found = found.await?;
-            self.drop_replaced().await?;
-            let Some(found) = found else {
-                return Ok(());
-            };
-            if self.0.operations.replaced_count() >= SCHEMAS_REPLACED_MAX {
-                // The requests that use them have a deadline. The next refresh finds the same change.
-                return Ok(());
-            }
-            log_damaged(&found);
-            if !are_same(&served.types, &found.types) {
-                let (graphql, types) = (self.clone(), found.types.clone());
-                on_blocking_thread(move || graphql.serve_types(&types)).await??;
-            }
-            *served = found;
-            Ok(())
-        })
-    }
-
-    /// Follows the types that other servers and commands change. Never returns.
-    pub fn follow_types(&self) -> BoxFuture<'_, ()> {
-        Box::pin(async move {
-            let mut last_warning = String::new();
-            loop {
-                sleep(TYPES_POLL_TIME).await;
-                if let Err(error) = self.refresh_types().await {
-                    // The same error is logged once.
-                    let warning = error.to_string();
-                    if warning != last_warning {
-                        tracing::warn!("the types of collections cannot be followed: {warning}");
-                        last_warning = warning;
-                    }
-                }
-            }
-        })
-    }
-
     /// Replaces the schema by one with these types.
     fn serve_types(&self, types: &[CollectionType]) -> Result<()> {
-        let source = SchemaSource::of(self.0.scope);
-        let (source, unnamed) = source.with_collections(types)?;
-        for it in unnamed {
+        let types: Vec<&CollectionType> = types.iter().collect();
+        let Servable { built, left_out } = servable(&types, |types| {
+            let source = SchemaSource::of(self.0.scope);
+            let (source, unnamed) = source.with_collections(types.iter().copied())?;
+            Ok((ServedSchema::new(&source, self.bounds())?, unnamed))
+        })?;
+        let (schema, unnamed) = built;
+        let unnamed = unnamed.iter().map(|it| (&*it.collection, &it.error));
+        let left_out = left_out.iter().map(|(ty, error)| (ty.collection(), error));
+        for (collection, error) in unnamed.chain(left_out) {
             tracing::warn!(
-                collection = it.collection,
-                "the type of a collection is not in the schema: {}",
-                it.error
+                collection,
+                "the type of a collection is not in the schema: {error}"
             );
         }
-        self.replace_schema(&source)
-    }
-
-    async fn drop_replaced(&self) -> Result<()> {
-        if self.0.operations.replaced_count() == 0 {
-            return Ok(());
-        }
-        let graphql = self.clone();
-        on_blocking_thread(move || graphql.0.operations.drop_replaced()).await
+        self.0.operations.replace_schema(schema);
+        Ok(())
     }
 
     /// Replaces the list of operations, which clients can send by id. All of them are prepared, and stay
@@ -156,23 +110,29 @@ impl ServiceParts {
     /// rules allow to find and to read all documents. Operations that do not show the schema get their own.
     ///
     /// # Errors
-    /// `INTERNAL`: the types form no schema.
-    pub(super) async fn known_schema(&self, operation: &Operation) -> Result<Arc<ServedSchema>> {
+    /// `INTERNAL`: the types form no schema. `TIMEOUT`: there is none at the deadline.
+    pub(super) async fn known_schema(
+        &self,
+        operation: &Operation,
+        budget: &Budget,
+    ) -> Result<Arc<ServedSchema>> {
         let schema = &operation.prepared.schema;
-        if !operation.plan.shows_schema() {
+        if !shows_schema(operation) {
             return Ok(schema.clone());
         }
-        self.schema_known_with(schema, &operation.rights).await
+        self.schema_known_with(schema, &operation.rights, budget)
+            .await
     }
 
     /// The part of a schema that a sender with these rights may know, as [`Self::known_schema`].
     ///
     /// # Errors
-    /// `INTERNAL`: the types form no schema.
+    /// As [`Self::known_schema`].
     pub(super) async fn schema_known_with(
         &self,
         schema: &Arc<ServedSchema>,
         rights: &RequestRights,
+        budget: &Budget,
     ) -> Result<Arc<ServedSchema>> {
         let (known, hidden): (Vec<&str>, Vec<&str>) = schema
             .types()
@@ -186,10 +146,13 @@ impl ServiceParts {
         }
         let mut known: Vec<String> = known.into_iter().map(str::to_owned).collect();
         known.sort_unstable();
-        // Boxed, because it is rare.
         let server = (self.scope, self.bounds);
-        Box::pin(self.partial_schemas.with(known, &self.served_types, server)).await
+        let served = self.served_types.current();
+        let partial = self.partial_schemas.with(known, &served, server, budget);
+        // Boxed, because it is rare.
+        Box::pin(partial).await
     }
+
     /// The refusal of a request whose text or variables are not valid. Requests are validated before the access
     /// rules are applied, and the errors name types and members. If the rules hide types of the schema from the
     /// sender, the refusal is the one for the schema without them.
@@ -203,7 +166,11 @@ impl ServiceParts {
             return refusal;
         }
         let schema = self.operations.schema();
-        let known = match self.schema_known_with(&schema, rights).await {
+        let budget = self.request_budget(Allowed::of(request, &self.bounds));
+        let known = match self
+            .schema_known_with(&schema, rights, budget.budget())
+            .await
+        {
             Ok(known) => known,
             Err(error) => return error.into(),
         };
@@ -222,21 +189,10 @@ impl ServiceParts {
     }
 }
 
-fn log_damaged(found: &CollectionTypes) {
-    for (collection, error) in &found.damaged {
-        tracing::error!(
-            collection,
-            "a type is damaged, and not in the schema: {error}"
-        );
-    }
-}
-
-/// Whether both have the same schemas. The state of a check changes the version, too.
-fn are_same(before: &[CollectionType], now: &[CollectionType]) -> bool {
-    let is_same = |(before, now): (&CollectionType, &CollectionType)| {
-        before.collection() == now.collection() && before.text() == now.text()
-    };
-    before.len() == now.len() && before.iter().zip(now).all(is_same)
+/// Whether the response has a part of the schema: introspection, or the text for gateways.
+fn shows_schema(operation: &Operation) -> bool {
+    let mut included = PlanArguments(&operation.variables).included(&operation.plan.root);
+    included.any(|it| matches!(it.field, Field::Introspection(_) | Field::Service(_)))
 }
 
 fn reason(refusal: &Refusal) -> String {

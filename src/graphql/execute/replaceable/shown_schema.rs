@@ -3,11 +3,13 @@
 //! Names of members are a part of the definition of a type, so rules that hide documents of a collection hide its
 //! type, too. The caller gets a schema with the types of the other collections.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_graphql::{Name, Value};
-use tokio::sync::Mutex;
+use tokio::sync::OnceCell;
+use tokio::time::timeout_at;
 
+use crate::budget::Budget;
 use crate::database::CollectionTypes;
 use crate::error::{Error, Result};
 use crate::graphql::execute::operation::Operation;
@@ -20,7 +22,6 @@ use crate::graphql::schema::scope::SchemaScope;
 use crate::graphql::schema::served_schema::ServedSchema;
 use crate::key::Version;
 use crate::limits::{Bounds, SCHEMAS_PARTIAL_MAX};
-use crate::types::CollectionType;
 
 /// Schemas with the types of some collections.
 #[derive(Default)]
@@ -34,57 +35,88 @@ struct KeptSchemas {
     schemas: Vec<PartialSchema>,
 }
 
+#[derive(Clone)]
 struct PartialSchema {
     collections: Vec<String>,
-    schema: Arc<ServedSchema>,
+    /// Empty until one of those who wait for it has built it.
+    schema: Arc<OnceCell<Arc<ServedSchema>>>,
 }
 
 impl PartialSchemas {
-    /// The schema of a scope with the types of these collections, of those that are `served`. One is built at
-    /// a time.
+    /// The schema of a scope with the types of these collections, of those that are `served`. It is built
+    /// once, as long work of the request.
     ///
     /// # Errors
-    /// `INTERNAL`: the types form no schema.
+    /// `INTERNAL`: the types form no schema. As [`Budget::check`].
     pub(super) async fn with(
         &self,
         collections: Vec<String>,
-        served: &Mutex<CollectionTypes>,
+        served: &CollectionTypes,
         (scope, bounds): (SchemaScope, Bounds),
+        budget: &Budget,
     ) -> Result<Arc<ServedSchema>> {
-        let mut kept = self.0.lock().await;
-        let mut unused = Vec::new();
-        let types: Vec<CollectionType> = {
-            let served = served.lock().await;
-            if kept.version != served.version {
-                kept.version.clone_from(&served.version);
-                unused.append(&mut kept.schemas);
-            }
-            let types = served.types.iter();
-            let types = types.filter(|it| collections.iter().any(|name| name == it.collection()));
-            types.cloned().collect()
+        let kept = self.entry(collections, served.version.as_ref()).await?;
+        let built = kept.schema.get_or_try_init(|| {
+            budget.compute_long(|| {
+                let types = served.types.iter();
+                let types = types.filter(|it| {
+                    let mut names = kept.collections.iter();
+                    names.any(|name| name == it.collection())
+                });
+                let (source, _) = SchemaSource::of(scope).with_collections(types)?;
+                ServedSchema::new(&source, &bounds).map(Arc::new)
+            })
+        });
+        let Ok(built) = timeout_at(budget.deadline(), built).await else {
+            budget.check()?;
+            return Err(Error::internal("the wait ended before the deadline"));
         };
-        let mut found = kept.schemas.iter();
-        if let Some(at) = found.position(|it| it.collections == collections) {
-            let found = kept.schemas.remove(at);
-            let schema = found.schema.clone();
-            kept.schemas.push(found);
-            return Ok(schema);
+        built.cloned()
+    }
+
+    /// The place of the schema with the types of these collections at a version.
+    async fn entry(
+        &self,
+        collections: Vec<String>,
+        version: Option<&Version>,
+    ) -> Result<PartialSchema> {
+        let (entry, unused) = self.kept().entry(collections, version);
+        if !unused.is_empty() {
+            on_blocking_thread(move || drop(unused)).await?;
         }
-        if kept.schemas.len() >= SCHEMAS_PARTIAL_MAX {
-            unused.push(kept.schemas.remove(0));
+        Ok(entry)
+    }
+
+    fn kept(&self) -> MutexGuard<'_, KeptSchemas> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl KeptSchemas {
+    /// The place, and those that are not kept any more.
+    fn entry(
+        &mut self,
+        collections: Vec<String>,
+        version: Option<&Version>,
+    ) -> (PartialSchema, Vec<PartialSchema>) {
+        let mut unused = Vec::new();
+        if self.version.as_ref() != version {
+            self.version = version.cloned();
+            unused.append(&mut self.schemas);
         }
-        let built = on_blocking_thread(move || {
-            // It takes milliseconds.
-            drop(unused);
-            let (source, _) = SchemaSource::of(scope).with_collections(&types)?;
-            ServedSchema::new(&source, &bounds)
-        });
-        let schema = Arc::new(built.await??);
-        kept.schemas.push(PartialSchema {
-            collections,
-            schema: schema.clone(),
-        });
-        Ok(schema)
+        let mut found = self.schemas.iter();
+        let entry = match found.position(|it| it.collections == collections) {
+            Some(at) => self.schemas.remove(at),
+            None => PartialSchema {
+                collections,
+                schema: Arc::default(),
+            },
+        };
+        if self.schemas.len() >= SCHEMAS_PARTIAL_MAX {
+            unused.push(self.schemas.remove(0));
+        }
+        self.schemas.push(entry.clone());
+        (entry, unused)
     }
 }
 

@@ -48,12 +48,11 @@ pub struct UnnamedType {
     pub error: Error,
 }
 
-/// Rejects a type of a collection that cannot be in the schema beside those of other collections.
+/// Rejects a type of a collection whose names do not fit those of other collections.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: a name of the type is no name of GraphQL, or is taken. The message has the place in the
-/// schema. `TOO_COMPLEX`: the types of all collections have too many fields.
-pub fn check_schema_of(new: &CollectionType, others: &[CollectionType]) -> Result<()> {
+/// As [`super::check_schema::check_schema_of`].
+pub(super) fn check_names_of(new: &CollectionType, others: &[CollectionType]) -> Result<()> {
     let mut types = TypesOfCollections::new();
     for other in others {
         // It is not in the schema either.
@@ -433,7 +432,7 @@ fn mutation_fields(
             &names.update,
             update,
             named(ty, true),
-            ("Changes members of a document, as `mergeDocument`.", false),
+            ("Changes members of a document that exists, as `mergeDocument`.", false),
         ),
         field(
             &names.delete,

@@ -9,6 +9,7 @@ use async_graphql::parser::types::{
 
 use super::definitions::{argument, input, list, named};
 use super::object_types::ObjectTypes;
+use super::required_sizes::RequiredSizes;
 use super::type_names::{is_usable, too_long};
 use super::typed_fields::{LeafType, TypedField, TypedPlace, TypedValue};
 use super::typed_writes::{Written, WrittenMember};
@@ -64,7 +65,7 @@ pub(super) fn write_types(root: &str, made: &ObjectTypes) -> Result<WriteTypes, 
         _ => None,
     });
     let objects: HashMap<&str, &ObjectType> = definitions.collect();
-    let finite = finite_types(&objects, made);
+    let sizes = RequiredSizes::of(&objects, made);
     let mut found = WriteTypes::default();
     let mut seen = HashSet::new();
     let mut open = VecDeque::new();
@@ -78,6 +79,7 @@ pub(super) fn write_types(root: &str, made: &ObjectTypes) -> Result<WriteTypes, 
         };
         let mut members = HashMap::new();
         let mut inputs: Vec<Positioned<InputValueDefinition>> = Vec::new();
+        let mut size = sizes.of_type();
         for field in &object.fields {
             let field = &field.node;
             let member = field.name.node.as_str();
@@ -97,8 +99,9 @@ pub(super) fn write_types(root: &str, made: &ObjectTypes) -> Result<WriteTypes, 
                         }
                     };
                     let (ty, of) = input_of(place, base, kind, &mut reach);
-                    let is_finite = !objects.contains_key(base) || finite.contains(base);
-                    let required = kind == InputFor::Value && place.required && is_finite;
+                    let required = kind == InputFor::Value
+                        && place.required
+                        && (!matches!(place.value, TypedValue::Object) || size.adds(base));
                     let ty = Type {
                         nullable: !required,
                         ..ty
@@ -157,57 +160,6 @@ fn input_of(
             (list(ty, false), Written::List(Box::new(of)))
         }
     }
-}
-
-/// The object types of which there are finite values: a type that has to be inside itself has none, and
-/// GraphQL rejects such an input.
-fn finite_types<'m>(
-    objects: &HashMap<&'m str, &'m ObjectType>,
-    made: &ObjectTypes,
-) -> HashSet<&'m str> {
-    let mut finite = HashSet::new();
-    let mut open = Vec::new();
-    // For each type, the number of its required objects that are not known to be finite.
-    let mut unknown: HashMap<&str, usize> = HashMap::new();
-    // The types that require an object of a type.
-    let mut around: HashMap<&str, Vec<&'m str>> = HashMap::new();
-    for (name, object) in objects {
-        let reads = made.fields.get(*name);
-        let required = object.fields.iter().filter_map(|field| {
-            let field = &field.node;
-            match reads?.get(field.name.node.as_str())? {
-                TypedField::Value(_, place)
-                    if place.required && matches!(place.value, TypedValue::Object) =>
-                {
-                    Some(base_name(&field.ty.node.base))
-                }
-                _ => None,
-            }
-        });
-        let mut count = 0;
-        for ty in required {
-            around.entry(ty).or_default().push(*name);
-            count += 1;
-        }
-        if count == 0 {
-            open.push(*name);
-        } else {
-            unknown.insert(*name, count);
-        }
-    }
-    while let Some(name) = open.pop() {
-        finite.insert(name);
-        for around in around.remove(name).unwrap_or_default() {
-            let Some(count) = unknown.get_mut(around) else {
-                continue;
-            };
-            *count -= 1;
-            if *count == 0 {
-                open.push(around);
-            }
-        }
-    }
-    finite
 }
 
 /// The name of the member at a path.
