@@ -24,6 +24,8 @@ mod get;
 mod harness;
 #[path = "cli/import.rs"]
 mod import;
+#[path = "cli/import_files.rs"]
+mod import_files;
 #[path = "cli/interrupts.rs"]
 mod interrupts;
 #[path = "cli/limits.rs"]

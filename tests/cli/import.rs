@@ -269,7 +269,7 @@ fn unreadable_input_is_an_error() {
         .parent()
         .expect("a directory");
     let run = store.run(&["import", directory.to_str().expect("a plain path")]);
-    run.expect(1).says("cannot be read");
+    run.expect(1).says("has no file whose name ends with");
 }
 
 #[test]

@@ -1,10 +1,12 @@
 //! `phyllo import`
 //!
-//! A thread reads the stream ([`read_batches`]): it finds the end of each document ([`split`]), parses it
-//! and determines its id ([`prepare`]), and makes batches. Meanwhile this task commits the previous
-//! batch in one transaction. Memory is bounded by the largest document and three batches.
+//! A thread reads the streams ([`read_batches`]): it decompresses them ([`decompress`]), finds the end of
+//! each document ([`split`]), parses it and determines its id ([`prepare`]), and makes batches. Meanwhile
+//! this task commits the previous batch in one transaction. Memory is bounded by the largest document and
+//! three batches.
 
 pub(crate) mod chunks;
+pub(crate) mod decompress;
 pub(crate) mod detect;
 pub(crate) mod prepare;
 pub(crate) mod read_batches;
@@ -12,17 +14,15 @@ pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod scan;
 pub(crate) mod seen_ids;
+pub(crate) mod sources;
 pub(crate) mod split;
 
 #[cfg(test)]
 mod tests;
 
-use std::fs::File;
-use std::io::{self, Read};
-use std::path::Path;
 use std::pin::pin;
 
-use prepare::{ImportFailure, Naming, Prepared};
+use prepare::{ImportFailure, Prepared};
 use read_batches::{ImportEvent, ReadOptions};
 use report::ImportReport;
 
@@ -37,27 +37,21 @@ use crate::error::{ErrorKind, Result};
 use crate::operations::Policy;
 
 pub(crate) async fn run(store: &StoreLocation, import: Import) -> Done {
-    let Stream {
-        source,
-        bytes,
-        name,
-    } = Stream::open(&import.file)?;
+    let sources = sources::list(&import.files, import.name.as_deref())?;
     let access = DatabaseAccess::open(store, StorePurpose::Create).await?;
     let go_on = import.on_error == OnError::Continue;
-    let report = ImportReport::new(
-        &import.file.display().to_string(),
-        bytes,
-        &import.collection.name,
-    );
+    let stream = match &sources[..] {
+        [only] => only.name.to_string(),
+        several => format!("{} files", several.len()),
+    };
+    let bytes = sources::total_bytes(&sources);
+    let report = ImportReport::new(stream, bytes, &import.collection.name);
     let reading = ReadOptions {
         format: import.format,
-        naming: Naming {
-            id: import.id,
-            name: import.name.unwrap_or(name),
-        },
+        id: import.id,
         go_on,
     };
-    let steps = reading.start(report.counting(source));
+    let steps = reading.start(sources, report.counter());
     let steps = steps.map_err(|error| failed(format!("threads cannot be started: {error}")))?;
     let mut importing = Importing {
         access,
@@ -103,7 +97,7 @@ impl Importing {
                 ImportEvent::Batch(batch) => match self.commit(batch).await {
                     Ok(go_on) => go_on,
                     Err(error) => {
-                        self.report.broken(&error.to_string());
+                        self.report.store_failed(&error.to_string());
                         return Some("stopped; the batches before are stored");
                     }
                 },
@@ -111,9 +105,12 @@ impl Importing {
                     self.report.bad(&failure);
                     self.go_on
                 }
-                ImportEvent::Broken(reason) => {
-                    self.report.broken(&reason);
-                    return Some("stopped there; the documents before it are stored");
+                ImportEvent::Broken { file, reason } => {
+                    self.report.broken(&file, &reason);
+                    if !self.go_on {
+                        return Some("stopped there; the documents before it are stored");
+                    }
+                    true
                 }
             };
             self.report.show();
@@ -136,7 +133,7 @@ impl Importing {
             generated |= prepared.generated;
             documents.push(prepared.document);
             texts.push(prepared.text);
-            places.push((prepared.number, prepared.place));
+            places.push(prepared.place);
         }
         // A generated id can be that of another import, so it must not replace what is stored there.
         let by_default = if generated {
@@ -152,7 +149,7 @@ impl Importing {
             .access
             .put_batch(&self.collection, documents, &texts, policy);
         let mut good = true;
-        for (result, (number, place)) in put.await?.into_iter().zip(places) {
+        for (result, place) in put.await?.into_iter().zip(places) {
             match result {
                 Ok(put) => self.report.put(put),
                 Err(error) => {
@@ -165,7 +162,6 @@ impl Importing {
                         _ => "",
                     };
                     self.report.bad(&ImportFailure {
-                        number,
                         place,
                         reason: format!("{error}{advice}"),
                     });
@@ -173,34 +169,5 @@ impl Importing {
             }
         }
         Ok(good || self.go_on)
-    }
-}
-
-/// The input of an import.
-struct Stream {
-    source: Box<dyn Read + Send>,
-    bytes: Option<u64>,
-    /// The prefix of generated ids.
-    name: String,
-}
-
-impl Stream {
-    fn open(path: &Path) -> Result<Self> {
-        if path == Path::new("-") {
-            return Ok(Self {
-                source: Box::new(io::stdin()),
-                bytes: None,
-                name: format!("stdin-{:08x}", rand::random::<u32>()),
-            });
-        }
-        let cannot = |error| failed(format!("{} cannot be read: {error}", path.display()));
-        let file = File::open(path).map_err(cannot)?;
-        let metadata = file.metadata().map_err(cannot)?;
-        let stem = path.file_stem().unwrap_or(path.as_os_str());
-        Ok(Self {
-            source: Box::new(file),
-            bytes: metadata.is_file().then_some(metadata.len()),
-            name: stem.to_string_lossy().into_owned(),
-        })
     }
 }

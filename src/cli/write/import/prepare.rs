@@ -1,5 +1,8 @@
 //! Parses a document's text into its id and its leaves.
 
+use std::fmt;
+use std::sync::Arc;
+
 use super::chunks::TextPosition;
 use super::record;
 use super::split::Piece;
@@ -14,21 +17,43 @@ use crate::key::{Leaves, append_place, decode_leaf};
 use crate::limits::DOCUMENT_LEVELS_MAX;
 use crate::operations::NewDocument;
 
-/// How documents get their ids.
+/// How the documents of a stream get their ids.
 pub(crate) struct Naming {
     /// The member that is the id.
     pub(crate) id: Option<Path>,
     /// The prefix of generated ids.
-    pub(crate) name: String,
+    pub(crate) prefix: String,
+    /// The stream's name in messages.
+    pub(crate) file: Arc<str>,
+}
+
+/// A document in the streams of an import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ImportPlace {
+    /// The stream.
+    pub(crate) file: Arc<str>,
+    /// The document's number in the stream.
+    pub(crate) number: u64,
+    /// The position of the document, or of an error in it.
+    pub(crate) at: TextPosition,
+}
+
+impl fmt::Display for ImportPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, number, at } = self;
+        let TextPosition { line, column } = at;
+        write!(
+            f,
+            "{file}: line {line}, column {column} (document {number})"
+        )
+    }
 }
 
 /// A document that cannot be imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ImportFailure {
-    /// Its number in the stream.
-    pub(crate) number: u64,
-    /// The position of the error in the stream or, if unknown, of the document.
-    pub(crate) place: TextPosition,
+    /// The document, at the position of the error if that is known.
+    pub(crate) place: ImportPlace,
     /// The error message.
     pub(crate) reason: String,
 }
@@ -39,8 +64,7 @@ pub(crate) struct Prepared {
     /// Whether the id was generated and does not come from the document.
     pub(crate) generated: bool,
     pub(crate) text: Vec<u8>,
-    pub(crate) number: u64,
-    pub(crate) place: TextPosition,
+    pub(crate) place: ImportPlace,
 }
 
 /// A parsed document with its id.
@@ -74,11 +98,24 @@ impl Naming {
                     leaves: Ok(leaves),
                 },
                 generated,
+                place: self.place(&piece, piece.place),
                 text: text.unwrap_or(piece.text),
-                number: piece.number,
-                place: piece.place,
             }),
-            Err(error) => Err(failure(&piece, &error)),
+            Err(error) => {
+                let (at, reason) = describe(&piece, &error);
+                Err(ImportFailure {
+                    place: self.place(&piece, at),
+                    reason,
+                })
+            }
+        }
+    }
+
+    fn place(&self, piece: &Piece, at: TextPosition) -> ImportPlace {
+        ImportPlace {
+            file: Arc::clone(&self.file),
+            number: piece.number,
+            at,
         }
     }
 
@@ -122,8 +159,8 @@ impl Naming {
     /// does not store the document twice.
     fn generated(&self, number: u64, format: ExportFormat) -> DocumentId {
         let text = match format {
-            ExportFormat::Document => self.name.clone(),
-            _ => format!("{}-{number}", self.name),
+            ExportFormat::Document => self.prefix.clone(),
+            _ => format!("{}-{number}", self.prefix),
         };
         DocumentId::parse(&text).unwrap_or(DocumentId::Text(text))
     }
@@ -149,9 +186,10 @@ fn member_id(leaves: &Leaves, path: &Path) -> Result<DocumentId> {
     }
 }
 
-/// Builds the failure of a document. For a JSON syntax error, it has the position of the error.
-fn failure(piece: &Piece, error: &Error) -> ImportFailure {
-    let (place, reason) = match std::str::from_utf8(&piece.text) {
+/// The position and the message of an error. Only a JSON syntax error has a position of its own in the
+/// document.
+fn describe(piece: &Piece, error: &Error) -> (TextPosition, String) {
+    match std::str::from_utf8(&piece.text) {
         Ok(text) => match mistake(text, error) {
             Some((offset, reason)) => (piece.place.after(&piece.text[..offset]), reason),
             None => (piece.place, error.to_string()),
@@ -160,11 +198,6 @@ fn failure(piece: &Piece, error: &Error) -> ImportFailure {
             piece.place.after(&piece.text[..invalid.valid_up_to()]),
             "not valid UTF-8".to_owned(),
         ),
-    };
-    ImportFailure {
-        number: piece.number,
-        place,
-        reason,
     }
 }
 

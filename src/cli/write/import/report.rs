@@ -9,6 +9,16 @@ use super::prepare::ImportFailure;
 use crate::cli::terminal::output::say;
 use crate::database::Put;
 
+/// Counts the bytes that are read.
+pub(crate) struct ReadCounter(ProgressBar);
+
+impl ReadCounter {
+    /// Wraps a stream.
+    pub(crate) fn counting<R: Read>(&self, source: R) -> impl Read + use<R> {
+        self.0.wrap_read(source)
+    }
+}
+
 /// Counts the results of an import and shows its progress.
 pub(crate) struct ImportReport {
     bar: ProgressBar,
@@ -22,8 +32,8 @@ pub(crate) struct ImportReport {
 }
 
 impl ImportReport {
-    /// Creates a report. `bytes` is the size of the stream, if it is known.
-    pub(crate) fn new(stream: &str, bytes: Option<u64>, collection: &str) -> Self {
+    /// Creates a report. `stream` names what is imported. `bytes` is its size, if it is known.
+    pub(crate) fn new(stream: String, bytes: Option<u64>, collection: &str) -> Self {
         let (bar, template) = match bytes {
             Some(bytes) => (
                 ProgressBar::new(bytes),
@@ -39,7 +49,7 @@ impl ImportReport {
         Self {
             bar,
             begun: Instant::now(),
-            stream: stream.to_owned(),
+            stream,
             collection: collection.to_owned(),
             created: 0,
             replaced: 0,
@@ -48,9 +58,9 @@ impl ImportReport {
         }
     }
 
-    /// Wraps the stream to count the bytes that are read.
-    pub(crate) fn counting<R: Read>(&self, source: R) -> impl Read + use<R> {
-        self.bar.wrap_read(source)
+    /// Counts the bytes that are read.
+    pub(crate) fn counter(&self) -> ReadCounter {
+        ReadCounter(self.bar.clone())
     }
 
     /// Counts a stored document.
@@ -65,19 +75,18 @@ impl ImportReport {
     /// Counts and reports a failed document.
     pub(crate) fn bad(&mut self, failure: &ImportFailure) {
         self.failed += 1;
-        let ImportFailure {
-            number,
-            place,
-            reason,
-        } = failure;
-        self.say(&format!(
-            "{}: line {}, column {} (document {number}): {reason}",
-            self.stream, place.line, place.column
-        ));
+        let ImportFailure { place, reason } = failure;
+        self.say(&format!("{place}: {reason}"));
     }
 
-    /// Reports that the stream or the store failed.
-    pub(crate) fn broken(&mut self, reason: &str) {
+    /// Reports that a stream cannot be read further.
+    pub(crate) fn broken(&mut self, file: &str, reason: &str) {
+        self.failed += 1;
+        self.say(&format!("{file}: {reason}"));
+    }
+
+    /// Reports that the store failed.
+    pub(crate) fn store_failed(&mut self, reason: &str) {
         self.failed += 1;
         self.say(&format!("{}: {reason}", self.stream));
     }

@@ -51,9 +51,8 @@ enum Array {
 }
 
 impl<R: Read> Splitter<R> {
-    /// Creates a splitter for a stream of this format. If none is given, the format is detected.
-    pub(crate) fn new(source: R, format: Option<ExportFormat>) -> io::Result<Self> {
-        let mut chunks = Chunks::new(source);
+    /// Creates a splitter for a stream in this format. If none is given, the format is detected.
+    pub(crate) fn new(mut chunks: Chunks<R>, format: Option<ExportFormat>) -> io::Result<Self> {
         while chunks.ahead().len() < BYTE_ORDER_MARK.len() && chunks.fill()? {}
         if chunks.ahead().starts_with(BYTE_ORDER_MARK) {
             chunks.skip_mark(BYTE_ORDER_MARK.len());
