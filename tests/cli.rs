@@ -26,6 +26,8 @@ mod harness;
 mod import;
 #[path = "cli/import_files.rs"]
 mod import_files;
+#[path = "cli/import_tables.rs"]
+mod import_tables;
 #[path = "cli/interrupts.rs"]
 mod interrupts;
 #[path = "cli/limits.rs"]

@@ -278,7 +278,7 @@ fn invalid_command_lines_have_exit_code_2() {
     for arguments in [
         &["import"][..],
         &["import", "-", "--id", "code"],
-        &["import", "-", "--format", "csv"],
+        &["import", "-", "--format", "xml"],
         &["import", "-", "--name", ""],
         &["import", "-", "--collection", ""],
         &["get", ""],

@@ -68,7 +68,7 @@ fn files_that_cannot_be_read_are_found_before_anything_is_stored() {
     let run = store.run(&["import", &good, "nowhere.json"]).expect(1);
     run.says("nowhere.json cannot be read");
     let run = store.run(&["import", &good, empty]).expect(1);
-    run.says("has no file whose name ends with .json, .jsonl, .ndjson");
+    run.says("has no file whose name ends with .json, .jsonl, .ndjson, .csv, .tsv");
     let run = store.run(&["import", "-", "-"]).expect(2);
     run.says("standard input (-) can be given only once");
     assert!(!store.path().exists(), "nothing was made");

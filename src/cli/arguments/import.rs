@@ -12,9 +12,10 @@ use crate::document::path::Path;
 /// Import documents from files, directories or standard input
 ///
 /// A file is a JSON document, a JSON array of documents, lines with one document each (NDJSON),
-/// or the output of `phyllo export`. The format is detected unless --format is given. Files that are
+/// the output of `phyllo export`, CSV or TSV. The format is detected unless --format is given; that of CSV
+/// and TSV by the extension of the file. Files that are
 /// compressed with gzip or zstd are decompressed. A directory stands for the files below it whose names
-/// end with .json, .jsonl or .ndjson, and possibly .gz or .zst after it, in the order of their names; hidden
+/// end with .json, .jsonl, .ndjson, .csv or .tsv, and possibly .gz or .zst after it, in the order of their names; hidden
 /// files and directories are left out.
 ///
 /// Documents are committed in batches. Documents that are reported as imported survive a crash. A
@@ -29,9 +30,14 @@ file that is one document, it has no number (countries). In a directory below th
 directory's name comes first (europe/countries-1). For standard input, the name is \"stdin-\" and
 random digits, so that two imports do not share ids; --name gives another one.
 
+CSV and TSV: the first record names the columns. A name is a JSON Pointer (/name/common), or member names
+between dots (name.common). If the members of a value are 0, 1, …, it is an array. Values are text, unless
+the type of the collection says otherwise, or --infer is given.
+
 Examples:
   phyllo import countries.json --id /cca3     with country codes as ids: \"ABW\", \"AFG\", …
   phyllo import compat-data.json              one document, with the id compat-data
+  phyllo import people.csv --id /email --infer
   phyllo import logs/ more.ndjson.gz           all files of a directory, and another one
   curl -s https://example.org/log | phyllo import - --name log --collection logs --format lines
   phyllo export --store a | phyllo import - --store b")]
@@ -47,6 +53,10 @@ pub(crate) struct Import {
     /// The member of each document that is its id, as a JSON Pointer such as /code
     #[arg(long, value_name = "POINTER", value_parser = Path::pointer)]
     pub(crate) id: Option<Path>,
+    /// Store numbers, true, false and null in CSV and TSV as such, and leave out empty fields. Places that
+    /// the type of the collection describes are converted without it
+    #[arg(long)]
+    pub(crate) infer: bool,
     /// The prefix of generated ids, instead of the file's name; with several files, their names follow
     /// it
     #[arg(long, value_parser = clap::builder::NonEmptyStringValueParser::new())]
@@ -72,6 +82,10 @@ pub(crate) enum ExportFormat {
     Lines,
     /// Lines of exactly {"id": …, "document": …}, as written by `phyllo export`
     Export,
+    /// Values between commas, with a header that names their places
+    Csv,
+    /// Values between tabs, with a header that names their places
+    Tsv,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]

@@ -60,6 +60,11 @@ impl<R: Read> Chunks<R> {
         }
     }
 
+    /// The bytes that one piece can have.
+    pub(crate) fn piece_bytes_max(&self) -> usize {
+        self.piece_bytes_max
+    }
+
     /// The buffered bytes.
     pub(crate) fn ahead(&self) -> &[u8] {
         &self.bytes[self.begin..]

@@ -16,6 +16,7 @@ pub(crate) mod scan;
 pub(crate) mod seen_ids;
 pub(crate) mod sources;
 pub(crate) mod split;
+pub(crate) mod table;
 
 #[cfg(test)]
 mod tests;
@@ -25,7 +26,9 @@ use std::pin::pin;
 use prepare::{ImportFailure, Prepared};
 use read_batches::{ImportEvent, ReadOptions};
 use report::ImportReport;
+use table::FieldOptions;
 
+use crate::budget::{Budget, Steps};
 use crate::cli::arguments::location::StoreLocation;
 use crate::cli::arguments::{Import, OnError};
 use crate::cli::connect::access::DatabaseAccess;
@@ -35,10 +38,12 @@ use crate::cli::terminal::interrupt::interrupted;
 use crate::database::Existing;
 use crate::error::{ErrorKind, Result};
 use crate::operations::Policy;
+use crate::types::CollectionType;
 
 pub(crate) async fn run(store: &StoreLocation, import: Import) -> Done {
     let sources = sources::list(&import.files, import.name.as_deref())?;
     let access = DatabaseAccess::open(store, StorePurpose::Create).await?;
+    let collection_type = collection_type(&access, &import.collection.name).await?;
     let go_on = import.on_error == OnError::Continue;
     let stream = match &sources[..] {
         [only] => only.name.to_string(),
@@ -49,6 +54,10 @@ pub(crate) async fn run(store: &StoreLocation, import: Import) -> Done {
     let reading = ReadOptions {
         format: import.format,
         id: import.id,
+        fields: FieldOptions {
+            infer: import.infer,
+            collection_type,
+        },
         go_on,
     };
     let steps = reading.start(sources, report.counter());
@@ -67,6 +76,20 @@ pub(crate) async fn run(store: &StoreLocation, import: Import) -> Done {
     } else {
         Err(Ended::Told)
     }
+}
+
+/// The type of the collection, if it has one.
+async fn collection_type(
+    access: &DatabaseAccess,
+    collection: &str,
+) -> Result<Option<CollectionType>> {
+    let types = access.types(Some(collection)).await?;
+    let Some(schema) = types.into_iter().find_map(|stored| stored.schema) else {
+        return Ok(None);
+    };
+    let parse = |steps: &Steps<'_>| CollectionType::parse(collection, &schema, steps);
+    let parsed = Budget::of_background().compute(parse).await?;
+    Ok(Some(parsed))
 }
 
 struct Importing {

@@ -98,23 +98,28 @@ impl Naming {
                     leaves: Ok(leaves),
                 },
                 generated,
-                place: self.place(&piece, piece.place),
+                place: self.place(piece.number, piece.place),
                 text: text.unwrap_or(piece.text),
             }),
             Err(error) => {
-                let (at, reason) = describe(&piece, &error);
+                // The position in a row is that of its fields.
+                let (at, reason) = match format {
+                    ExportFormat::Csv | ExportFormat::Tsv => (piece.place, error.to_string()),
+                    _ => describe(&piece, &error),
+                };
                 Err(ImportFailure {
-                    place: self.place(&piece, at),
+                    place: self.place(piece.number, at),
                     reason,
                 })
             }
         }
     }
 
-    fn place(&self, piece: &Piece, at: TextPosition) -> ImportPlace {
+    /// The place of a document, or of an error in it.
+    pub(crate) fn place(&self, number: u64, at: TextPosition) -> ImportPlace {
         ImportPlace {
             file: Arc::clone(&self.file),
-            number: piece.number,
+            number,
             at,
         }
     }

@@ -1,6 +1,6 @@
 //! Reads the streams on their own thread and makes batches, while the previous batch is committed.
 
-use std::io;
+use std::io::{self, Read};
 use std::sync::Arc;
 
 use tokio::sync::mpsc::{Receiver, Sender, channel};
@@ -12,6 +12,7 @@ use super::report::ReadCounter;
 use super::seen_ids::SeenIds;
 use super::sources::ImportSource;
 use super::split::{Broken, Piece, Splitter};
+use super::table::{FieldOptions, Row, TableReader};
 use crate::cli::arguments::ExportFormat;
 use crate::document::path::Path;
 use crate::limits::{
@@ -41,6 +42,8 @@ pub(crate) struct ReadOptions {
     pub(crate) format: Option<ExportFormat>,
     /// The member that is the id.
     pub(crate) id: Option<Path>,
+    /// How the fields of tables become values.
+    pub(crate) fields: FieldOptions,
     /// Whether to continue after a document that cannot be stored.
     pub(crate) go_on: bool,
 }
@@ -112,21 +115,72 @@ impl Reading {
         } else {
             chunks
         };
-        let mut splitter = Splitter::new(chunks, self.options.format)?;
+        let format = self.options.format.or(source.format);
         let naming = Naming {
             id: self.options.id.clone(),
             prefix: source.prefix,
             file: source.name,
         };
+        match format {
+            Some(format @ (ExportFormat::Csv | ExportFormat::Tsv)) => {
+                self.rows(&naming, chunks, format)
+            }
+            _ => self.pieces(&naming, chunks, format),
+        }
+    }
+
+    /// Reads JSON.
+    fn pieces(
+        &mut self,
+        naming: &Naming,
+        chunks: Chunks<impl Read>,
+        given: Option<ExportFormat>,
+    ) -> Result<bool, Broken> {
+        let mut splitter = Splitter::new(chunks, given)?;
         while let Some(piece) = splitter.next()? {
             let format = match splitter.format() {
                 // If the user names the id member, lines that look like an export are plain documents.
-                ExportFormat::Export if self.options.format.is_none() && naming.id.is_some() => {
+                ExportFormat::Export if given.is_none() && naming.id.is_some() => {
                     ExportFormat::Lines
                 }
                 format => format,
             };
-            if !self.document(&naming, piece, format) {
+            if !self.document(naming, piece, format) {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Reads a table.
+    fn rows(
+        &mut self,
+        naming: &Naming,
+        chunks: Chunks<impl Read>,
+        format: ExportFormat,
+    ) -> Result<bool, Broken> {
+        let mut table = TableReader::new(chunks, format, &self.options.fields)?;
+        while let Some(Row {
+            number,
+            place,
+            json,
+        }) = table.next()?
+        {
+            let go_on = match json {
+                Ok(text) => {
+                    let piece = Piece {
+                        number,
+                        place,
+                        text,
+                    };
+                    self.document(naming, piece, format)
+                }
+                Err(reason) => self.failed(ImportFailure {
+                    place: naming.place(number, place),
+                    reason,
+                }),
+            };
+            if !go_on {
                 return Ok(false);
             }
         }
@@ -144,14 +198,17 @@ impl Reading {
                 self.batch.add(prepared);
                 !self.batch.is_full() || self.send_batch()
             }
-            Err(failure) => {
-                if !self.options.go_on {
-                    // Sends the documents before the failure first, so that they are stored.
-                    self.send_batch();
-                }
-                self.send(ImportEvent::Bad(failure)) && self.options.go_on
-            }
+            Err(failure) => self.failed(failure),
         }
+    }
+
+    /// Reports a document that cannot be stored. Returns false if no other is read.
+    fn failed(&mut self, failure: ImportFailure) -> bool {
+        if !self.options.go_on {
+            // Sends the documents before the failure first, so that they are stored.
+            self.send_batch();
+        }
+        self.send(ImportEvent::Bad(failure)) && self.options.go_on
     }
 
     fn send_batch(&mut self) -> bool {

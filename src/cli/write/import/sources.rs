@@ -6,11 +6,12 @@ use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
+use crate::cli::arguments::ExportFormat;
 use crate::cli::outcome::{Done, Ended, failed};
 use crate::error::{Error, Result};
 
 /// Extensions of the files of a directory that are imported.
-const EXTENSIONS: [&str; 3] = ["json", "jsonl", "ndjson"];
+const EXTENSIONS: [&str; 5] = ["json", "jsonl", "ndjson", "csv", "tsv"];
 /// Extensions that can follow them.
 const COMPRESSED_EXTENSIONS: [&str; 2] = ["gz", "zst"];
 
@@ -20,6 +21,8 @@ pub(crate) struct ImportSource {
     pub(crate) name: Arc<str>,
     /// The prefix of generated ids.
     pub(crate) prefix: String,
+    /// The format that the extension says.
+    pub(crate) format: Option<ExportFormat>,
     input: Input,
     /// The size, if it is known.
     bytes: Option<u64>,
@@ -49,6 +52,7 @@ impl ImportSource {
         Self {
             name: "-".into(),
             prefix: format!("stdin-{:08x}", rand::random::<u32>()),
+            format: None,
             input: Input::Standard,
             bytes: None,
         }
@@ -61,6 +65,11 @@ impl ImportSource {
         Ok(Self {
             name: path.display().to_string().into(),
             prefix,
+            format: match extension(&file_name(path)).as_deref() {
+                Some("csv") => Some(ExportFormat::Csv),
+                Some("tsv") => Some(ExportFormat::Tsv),
+                _ => None,
+            },
             input: if is_file {
                 Input::Path(path.to_owned())
             } else {
