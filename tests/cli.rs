@@ -24,6 +24,8 @@ mod get;
 mod harness;
 #[path = "cli/import.rs"]
 mod import;
+#[path = "cli/import_extended_json.rs"]
+mod import_extended_json;
 #[path = "cli/import_files.rs"]
 mod import_files;
 #[path = "cli/import_tables.rs"]

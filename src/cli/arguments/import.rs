@@ -37,6 +37,7 @@ the type of the collection says otherwise, or --infer is given.
 Examples:
   phyllo import countries.json --id /cca3     with country codes as ids: \"ABW\", \"AFG\", …
   phyllo import compat-data.json              one document, with the id compat-data
+  phyllo import users.json --extended-json --id /_id      from mongoexport
   phyllo import people.csv --id /email --infer
   phyllo import logs/ more.ndjson.gz           all files of a directory, and another one
   curl -s https://example.org/log | phyllo import - --name log --collection logs --format lines
@@ -53,6 +54,10 @@ pub(crate) struct Import {
     /// The member of each document that is its id, as a JSON Pointer such as /code
     #[arg(long, value_name = "POINTER", value_parser = Path::pointer)]
     pub(crate) id: Option<Path>,
+    /// The documents are MongoDB's Extended JSON: store {"$oid": …}, {"$date": …} and the like as plain
+    /// values
+    #[arg(long)]
+    pub(crate) extended_json: bool,
     /// Store numbers, true, false and null in CSV and TSV as such, and leave out empty fields. Places that
     /// the type of the collection describes are converted without it
     #[arg(long)]

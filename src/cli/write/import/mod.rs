@@ -8,6 +8,7 @@
 pub(crate) mod chunks;
 pub(crate) mod decompress;
 pub(crate) mod detect;
+pub(crate) mod extended_json;
 pub(crate) mod prepare;
 pub(crate) mod read_batches;
 pub(crate) mod record;
@@ -54,6 +55,7 @@ pub(crate) async fn run(store: &StoreLocation, import: Import) -> Done {
     let reading = ReadOptions {
         format: import.format,
         id: import.id,
+        extended_json: import.extended_json,
         fields: FieldOptions {
             infer: import.infer,
             collection_type,

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::chunks::TextPosition;
+use super::extended_json::{self, ExtendedError};
 use super::record;
 use super::split::Piece;
 use crate::cli::arguments::ExportFormat;
@@ -21,6 +22,8 @@ use crate::operations::NewDocument;
 pub(crate) struct Naming {
     /// The member that is the id.
     pub(crate) id: Option<Path>,
+    /// Whether the JSON is MongoDB's Extended JSON.
+    pub(crate) extended_json: bool,
     /// The prefix of generated ids.
     pub(crate) prefix: String,
     /// The stream's name in messages.
@@ -83,9 +86,13 @@ impl Naming {
     /// Why the document cannot be imported, and where the error is.
     pub(crate) fn prepare(
         &self,
-        piece: Piece,
+        mut piece: Piece,
         format: ExportFormat,
     ) -> Result<Prepared, ImportFailure> {
+        let is_table = matches!(format, ExportFormat::Csv | ExportFormat::Tsv);
+        if self.extended_json && !is_table {
+            self.replace_extended_json(&mut piece)?;
+        }
         match self.id_and_leaves(&piece, format) {
             Ok(Identified {
                 id,
@@ -103,10 +110,32 @@ impl Naming {
             }),
             Err(error) => {
                 // The position in a row is that of its fields.
-                let (at, reason) = match format {
-                    ExportFormat::Csv | ExportFormat::Tsv => (piece.place, error.to_string()),
-                    _ => describe(&piece, &error),
+                let (at, reason) = if is_table {
+                    (piece.place, error.to_string())
+                } else {
+                    describe(&piece, &error)
                 };
+                Err(ImportFailure {
+                    place: self.place(piece.number, at),
+                    reason,
+                })
+            }
+        }
+    }
+
+    /// Replaces the objects of Extended JSON in a document.
+    fn replace_extended_json(&self, piece: &mut Piece) -> Result<(), ImportFailure> {
+        // What is not UTF-8 is reported later.
+        let Ok(text) = std::str::from_utf8(&piece.text) else {
+            return Ok(());
+        };
+        match extended_json::plain(text) {
+            Ok(text) => {
+                piece.text = text;
+                Ok(())
+            }
+            Err(ExtendedError { offset, reason }) => {
+                let at = piece.place.after(&piece.text[..offset]);
                 Err(ImportFailure {
                     place: self.place(piece.number, at),
                     reason,

@@ -42,6 +42,8 @@ pub(crate) struct ReadOptions {
     pub(crate) format: Option<ExportFormat>,
     /// The member that is the id.
     pub(crate) id: Option<Path>,
+    /// Whether the JSON is MongoDB's Extended JSON.
+    pub(crate) extended_json: bool,
     /// How the fields of tables become values.
     pub(crate) fields: FieldOptions,
     /// Whether to continue after a document that cannot be stored.
@@ -118,6 +120,7 @@ impl Reading {
         let format = self.options.format.or(source.format);
         let naming = Naming {
             id: self.options.id.clone(),
+            extended_json: self.options.extended_json,
             prefix: source.prefix,
             file: source.name,
         };
