@@ -51,9 +51,10 @@ pub(crate) struct Import {
     /// The format of the files, instead of detecting it
     #[arg(long, value_enum)]
     pub(crate) format: Option<ExportFormat>,
-    /// The member of each document that is its id, as a JSON Pointer such as /code
+    /// The member of each document that is its id, as a JSON Pointer such as /code. With several of them,
+    /// the id is their values with / between them; in the values, ~ becomes ~0 and / becomes ~1
     #[arg(long, value_name = "POINTER", value_parser = Path::pointer)]
-    pub(crate) id: Option<Path>,
+    pub(crate) id: Vec<Path>,
     /// The documents are MongoDB's Extended JSON: store {"$oid": …}, {"$date": …} and the like as plain
     /// values
     #[arg(long)]

@@ -9,6 +9,7 @@ pub(crate) mod chunks;
 pub(crate) mod decompress;
 pub(crate) mod detect;
 pub(crate) mod extended_json;
+pub(crate) mod id_members;
 pub(crate) mod prepare;
 pub(crate) mod read_batches;
 pub(crate) mod record;
@@ -24,6 +25,7 @@ mod tests;
 
 use std::pin::pin;
 
+use id_members::IdMembers;
 use prepare::{ImportFailure, Prepared};
 use read_batches::{ImportEvent, ReadOptions};
 use report::ImportReport;
@@ -54,7 +56,7 @@ pub(crate) async fn run(store: &StoreLocation, import: Import) -> Done {
     let report = ImportReport::new(stream, bytes, &import.collection.name);
     let reading = ReadOptions {
         format: import.format,
-        id: import.id,
+        id: IdMembers::new(import.id),
         extended_json: import.extended_json,
         fields: FieldOptions {
             infer: import.infer,
@@ -126,6 +128,10 @@ impl Importing {
                         return Some("stopped; the batches before are stored");
                     }
                 },
+                ImportEvent::Proposed(options) => {
+                    self.report.propose(options);
+                    true
+                }
                 ImportEvent::Bad(failure) => {
                     self.report.bad(&failure);
                     self.go_on
@@ -181,10 +187,13 @@ impl Importing {
                     good = false;
                     let advice = match error.kind() {
                         ErrorKind::AlreadyExists if policy.existing == Existing::MustEqual => {
-                            "; the id is generated: give --name or --id for other ids, or --existing \
-                             replace to replace the stored document"
+                            let id = self.report.proposed().unwrap_or("--id");
+                            format!(
+                                "; the id is generated: give --name or {id} for other ids, or --existing \
+                                 replace to replace the stored document"
+                            )
                         }
-                        _ => "",
+                        _ => String::new(),
                     };
                     self.report.bad(&ImportFailure {
                         place,

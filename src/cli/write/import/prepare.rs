@@ -5,23 +5,22 @@ use std::sync::Arc;
 
 use super::chunks::TextPosition;
 use super::extended_json::{self, ExtendedError};
+use super::id_members::IdMembers;
 use super::record;
 use super::split::Piece;
 use crate::cli::arguments::ExportFormat;
 use crate::document::flatten::json_error;
 use crate::document::id::DocumentId;
 use crate::document::json::{Event, Reader};
-use crate::document::leaf::Leaf;
-use crate::document::path::Path;
 use crate::error::{Error, Result};
-use crate::key::{Leaves, append_place, decode_leaf};
+use crate::key::Leaves;
 use crate::limits::DOCUMENT_LEVELS_MAX;
 use crate::operations::NewDocument;
 
 /// How the documents of a stream get their ids.
 pub(crate) struct Naming {
-    /// The member that is the id.
-    pub(crate) id: Option<Path>,
+    /// The members that are the id.
+    pub(crate) id: Option<IdMembers>,
     /// Whether the JSON is MongoDB's Extended JSON.
     pub(crate) extended_json: bool,
     /// The prefix of generated ids.
@@ -164,7 +163,7 @@ impl Naming {
             let record = record::parse(text)?;
             let leaves = Leaves::from_json(record.document)?;
             let id = match &self.id {
-                Some(path) => member_id(&leaves, path)?,
+                Some(members) => members.id(&leaves)?,
                 None => DocumentId::parse(&record.id)?,
             };
             return Ok(Identified {
@@ -176,7 +175,7 @@ impl Naming {
         }
         let leaves = Leaves::from_json(text)?;
         let own = match &self.id {
-            Some(path) => Some(member_id(&leaves, path)?),
+            Some(members) => Some(members.id(&leaves)?),
             // A `doc_id` of another type is an ordinary member.
             None => leaves.own_id().unwrap_or_default(),
         };
@@ -197,26 +196,6 @@ impl Naming {
             _ => format!("{}-{number}", self.prefix),
         };
         DocumentId::parse(&text).unwrap_or(DocumentId::Text(text))
-    }
-}
-
-/// The id in the member at `path`.
-fn member_id(leaves: &Leaves, path: &Path) -> Result<DocumentId> {
-    let found = path.places().into_iter().find_map(|place| {
-        let mut key = Vec::new();
-        append_place(&mut key, &place);
-        let (_, value) = leaves.iter().find(|(found, _)| *found == key)?;
-        decode_leaf(value)
-    });
-    match found {
-        Some(Leaf::Integer(integer)) => Ok(DocumentId::Integer(integer)),
-        Some(Leaf::String(text)) => Ok(DocumentId::Text(text.into_owned())),
-        Some(_) => Err(Error::bad_input(
-            "the member that --id names is neither a string nor a 64-bit integer",
-        )),
-        None => Err(Error::bad_input(
-            "the member that --id names is missing, or is an object or an array",
-        )),
     }
 }
 

@@ -7,6 +7,7 @@ use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::chunks::Chunks;
 use super::decompress::decompress;
+use super::id_members::{self, IdMembers};
 use super::prepare::{ImportFailure, Naming, Prepared};
 use super::report::ReadCounter;
 use super::seen_ids::SeenIds;
@@ -14,7 +15,6 @@ use super::sources::ImportSource;
 use super::split::{Broken, Piece, Splitter};
 use super::table::{FieldOptions, Row, TableReader};
 use crate::cli::arguments::ExportFormat;
-use crate::document::path::Path;
 use crate::limits::{
     IMPORT_BATCH_BYTES_MAX, IMPORT_BATCH_DOCUMENTS_MAX, IMPORT_BATCH_LEAVES_BYTES_MAX,
     IMPORT_COMPRESSED_DOCUMENT_BYTES_MAX,
@@ -27,6 +27,8 @@ const BATCHES_WAITING_MAX: usize = 1;
 pub(crate) enum ImportEvent {
     /// Documents to store in one transaction.
     Batch(Vec<Prepared>),
+    /// Ids are generated, and these options take them from the documents.
+    Proposed(&'static str),
     /// A document that cannot be stored.
     Bad(ImportFailure),
     /// A stream cannot be read further, and why.
@@ -40,8 +42,8 @@ pub(crate) enum ImportEvent {
 /// Options for reading.
 pub(crate) struct ReadOptions {
     pub(crate) format: Option<ExportFormat>,
-    /// The member that is the id.
-    pub(crate) id: Option<Path>,
+    /// The members that are the id.
+    pub(crate) id: Option<IdMembers>,
     /// Whether the JSON is MongoDB's Extended JSON.
     pub(crate) extended_json: bool,
     /// How the fields of tables become values.
@@ -66,6 +68,7 @@ impl ReadOptions {
             .spawn(move || {
                 let mut reading = Reading {
                     several: sources.len() > 1,
+                    examined: false,
                     options: self,
                     counter,
                     seen: SeenIds::default(),
@@ -85,6 +88,8 @@ struct Reading {
     batch: ImportBatch,
     /// Whether there are several streams.
     several: bool,
+    /// Whether the first generated id was examined.
+    examined: bool,
     steps: Sender<ImportEvent>,
 }
 
@@ -193,6 +198,15 @@ impl Reading {
     /// Adds a document. Returns false if no other is read.
     fn document(&mut self, naming: &Naming, piece: Piece, format: ExportFormat) -> bool {
         let prepared = naming.prepare(piece, format);
+        if let Ok(prepared) = &prepared
+            && prepared.generated
+            && !std::mem::replace(&mut self.examined, true)
+        {
+            let leaves = prepared.document.leaves.as_ref().ok();
+            if let Some(options) = leaves.and_then(id_members::proposed) {
+                self.send(ImportEvent::Proposed(options));
+            }
+        }
         match prepared.and_then(|prepared| self.seen.check(prepared, self.several)) {
             Ok(prepared) => {
                 if !self.batch.takes(&prepared) && !self.send_batch() {

@@ -29,6 +29,8 @@ pub(crate) struct ImportReport {
     replaced: u64,
     skipped: u64,
     failed: u64,
+    /// The options that take the ids from the documents.
+    proposed: Option<&'static str>,
 }
 
 impl ImportReport {
@@ -55,12 +57,23 @@ impl ImportReport {
             replaced: 0,
             skipped: 0,
             failed: 0,
+            proposed: None,
         }
     }
 
     /// Counts the bytes that are read.
     pub(crate) fn counter(&self) -> ReadCounter {
         ReadCounter(self.bar.clone())
+    }
+
+    /// Notes that ids are generated, and which options take them from the documents.
+    pub(crate) fn propose(&mut self, options: &'static str) {
+        self.proposed = Some(options);
+    }
+
+    /// The options that take the ids from the documents, if ids are generated.
+    pub(crate) fn proposed(&self) -> Option<&'static str> {
+        self.proposed
     }
 
     /// Counts a stored document.
@@ -131,6 +144,11 @@ impl ImportReport {
             self.failed,
             early.map(|why| format!("; {why}")).unwrap_or_default(),
         ));
+        if let Some(options) = self.proposed {
+            say(format_args!(
+                "the ids are generated; {options} takes them from the documents"
+            ));
+        }
     }
 
     fn documents(&self) -> u64 {
