@@ -207,3 +207,37 @@ fn decompression_bombs_need_bounded_memory() {
         assert!(told.contains(&expected), "{told}");
     }
 }
+
+#[test]
+fn a_dry_run_validates_and_stores_nothing() {
+    let store = Store::alone();
+    let long = format!("{{\"{}\":1}}", "k".repeat(9_996));
+    let file = store.file(
+        "x.ndjson",
+        format!("{{\"n\":1}}\n{{\"n\":\"2\"}}\n{long}\n{{\n{{\"n\":5}}\n"),
+    );
+    let go_on = ["import", &file, "--dry-run", "--on-error", "continue"];
+    let run = store.run(&["import", &file, "--dry-run"]).expect(1);
+    let run = run.says(&format!("{file}: line 3, column 1 (document 3): "));
+    assert!(!run.err.contains("line 4"), "{}", run.err);
+    run.says("2 documents can be imported into the collection \"D\", 1 failed; this was a dry run");
+    store
+        .run(&go_on)
+        .expect(1)
+        .says("3 documents can be imported")
+        .says(", 2 failed; ");
+    assert!(!store.path().exists(), "nothing was made");
+    both(|store| {
+        store.import("{}", &["--name", "only"]);
+        let schema = store.file("schema.json", r#"{"properties":{"n":{"type":"integer"}}}"#);
+        store.run(&["types", "set", "D", &schema]).expect(0);
+        let file = store.file("x.json", "[{\"n\":1},{\"n\":\"2\"},{\"n\":3}]");
+        let go_on = ["import", &file, "--dry-run", "--on-error", "continue"];
+        store
+            .run(&go_on)
+            .expect(1)
+            .says("line 1, column 10 (document 2): the document x-2 does not fit the type")
+            .says("2 documents can be imported");
+        assert_eq!(store.ids("D"), ["only"]);
+    });
+}

@@ -72,6 +72,11 @@ pub(crate) struct Import {
     /// is not equal
     #[arg(long, value_enum)]
     pub(crate) existing: Option<IfStored>,
+    /// Store nothing: read and validate all documents, and print their number and the first error, or all
+    /// errors with --on-error continue. Stored documents are not read, so neither --existing nor unique
+    /// indexes are checked
+    #[arg(long)]
+    pub(crate) dry_run: bool,
     /// What to do if a document cannot be stored; in both cases it is reported and the exit code is
     /// 1
     #[arg(long, value_enum, default_value_t = OnError::Stop)]

@@ -8,6 +8,7 @@
 pub(crate) mod chunks;
 pub(crate) mod decompress;
 pub(crate) mod detect;
+pub(crate) mod dry_run;
 pub(crate) mod extended_json;
 pub(crate) mod id_members;
 pub(crate) mod prepare;
@@ -38,36 +39,42 @@ use crate::cli::connect::access::DatabaseAccess;
 use crate::cli::connect::opening::StorePurpose;
 use crate::cli::outcome::{Done, Ended, failed};
 use crate::cli::terminal::interrupt::interrupted;
-use crate::database::Existing;
+use crate::database::{Existing, Put};
 use crate::error::{ErrorKind, Result};
 use crate::operations::Policy;
 use crate::types::CollectionType;
 
 pub(crate) async fn run(store: &StoreLocation, import: Import) -> Done {
     let sources = sources::list(&import.files, import.name.as_deref())?;
-    let access = DatabaseAccess::open(store, StorePurpose::Create).await?;
-    let collection_type = collection_type(&access, &import.collection.name).await?;
+    let access = open(store, import.dry_run).await?;
+    let collection_type = match &access {
+        Some(access) => collection_type(access, &import.collection.name).await?,
+        None => None,
+    };
     let go_on = import.on_error == OnError::Continue;
     let stream = match &sources[..] {
         [only] => only.name.to_string(),
         several => format!("{} files", several.len()),
     };
     let bytes = sources::total_bytes(&sources);
-    let report = ImportReport::new(stream, bytes, &import.collection.name);
+    let report = ImportReport::new(stream, bytes, &import.collection.name, import.dry_run);
     let reading = ReadOptions {
         format: import.format,
         id: IdMembers::new(import.id),
         extended_json: import.extended_json,
         fields: FieldOptions {
             infer: import.infer,
-            collection_type,
+            collection_type: collection_type.clone(),
         },
         go_on,
     };
     let steps = reading.start(sources, report.counter());
     let steps = steps.map_err(|error| failed(format!("threads cannot be started: {error}")))?;
     let mut importing = Importing {
-        access,
+        target: match access {
+            Some(access) if !import.dry_run => Target::Store(access),
+            _ => Target::Nothing(collection_type),
+        },
         existing: import.existing.map(Existing::from),
         go_on,
         collection: import.collection.name,
@@ -79,6 +86,19 @@ pub(crate) async fn run(store: &StoreLocation, import: Import) -> Done {
         Ok(())
     } else {
         Err(Ended::Told)
+    }
+}
+
+/// Opens the store. A dry run needs none, and creates none.
+async fn open(store: &StoreLocation, dry_run: bool) -> Result<Option<DatabaseAccess>> {
+    if !dry_run {
+        return DatabaseAccess::open(store, StorePurpose::Create)
+            .await
+            .map(Some);
+    }
+    match DatabaseAccess::open(store, StorePurpose::Read).await {
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
+        opened => opened.map(Some),
     }
 }
 
@@ -96,8 +116,15 @@ async fn collection_type(
     Ok(Some(parsed))
 }
 
+/// Where documents go.
+enum Target {
+    Store(DatabaseAccess),
+    /// They are validated only, also by the type of the collection.
+    Nothing(Option<CollectionType>),
+}
+
 struct Importing {
-    access: DatabaseAccess,
+    target: Target,
     /// What happens to documents that already exist, if the user says it.
     existing: Option<Existing>,
     go_on: bool,
@@ -176,11 +203,27 @@ impl Importing {
             existing: self.existing.unwrap_or(by_default),
             go_on: self.go_on,
         };
-        let put = self
-            .access
-            .put_batch(&self.collection, documents, &texts, policy);
+        let results = match &self.target {
+            Target::Store(access) => {
+                let put = access.put_batch(&self.collection, documents, &texts, policy);
+                put.await?
+            }
+            Target::Nothing(collection_type) => {
+                let mut results = Vec::with_capacity(documents.len());
+                for document in documents {
+                    let valid =
+                        dry_run::validate(&self.collection, collection_type.as_ref(), document);
+                    let go_on = valid.is_ok() || self.go_on;
+                    results.push(valid.map(|()| Put::Created));
+                    if !go_on {
+                        break;
+                    }
+                }
+                results
+            }
+        };
         let mut good = true;
-        for (result, place) in put.await?.into_iter().zip(places) {
+        for (result, place) in results.into_iter().zip(places) {
             match result {
                 Ok(put) => self.report.put(put),
                 Err(error) => {

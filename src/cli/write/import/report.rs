@@ -24,6 +24,8 @@ pub(crate) struct ImportReport {
     bar: ProgressBar,
     begun: Instant,
     stream: String,
+    /// Whether nothing is stored.
+    dry_run: bool,
     collection: String,
     created: u64,
     replaced: u64,
@@ -35,7 +37,7 @@ pub(crate) struct ImportReport {
 
 impl ImportReport {
     /// Creates a report. `stream` names what is imported. `bytes` is its size, if it is known.
-    pub(crate) fn new(stream: String, bytes: Option<u64>, collection: &str) -> Self {
+    pub(crate) fn new(stream: String, bytes: Option<u64>, collection: &str, dry_run: bool) -> Self {
         let (bar, template) = match bytes {
             Some(bytes) => (
                 ProgressBar::new(bytes),
@@ -52,6 +54,7 @@ impl ImportReport {
             bar,
             begun: Instant::now(),
             stream,
+            dry_run,
             collection: collection.to_owned(),
             created: 0,
             replaced: 0,
@@ -124,6 +127,21 @@ impl ImportReport {
         self.bar.finish_and_clear();
         let documents = self.documents();
         let seconds = self.begun.elapsed().as_secs_f64();
+        if self.dry_run {
+            say(format_args!(
+                "{}: {documents} {} can be imported into the collection {:?}, {} failed; this was a dry run, \
+                 nothing is stored",
+                self.stream,
+                if documents == 1 {
+                    "document"
+                } else {
+                    "documents"
+                },
+                self.collection,
+                self.failed,
+            ));
+            return self.end_proposal();
+        }
         let rate = match self.per_second(documents) {
             0 | 1 => String::new(),
             rate => format!(" ({}/s)", HumanCount(rate)),
@@ -144,6 +162,10 @@ impl ImportReport {
             self.failed,
             early.map(|why| format!("; {why}")).unwrap_or_default(),
         ));
+        self.end_proposal();
+    }
+
+    fn end_proposal(&self) {
         if let Some(options) = self.proposed {
             say(format_args!(
                 "the ids are generated; {options} takes them from the documents"
