@@ -50,7 +50,7 @@ Getting started:
   phyllo get people-1 /name      print a part of the first document
   phyllo serve                   serve all documents over GraphQL, with an editor at /
 
-Exit codes: 0 success, 1 failure, 2 invalid command line or unknown collection."
+Exit codes: 0 success, 1 failure, 2 invalid command line or unknown collection, 130 Ctrl-C, 143 SIGTERM."
 )]
 pub(crate) struct CommandArguments {
     /// The directory of the store, or a FoundationDB cluster: fdb:FILE with a cluster file, fdb:

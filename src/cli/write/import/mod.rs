@@ -29,7 +29,7 @@ use std::pin::pin;
 use id_members::IdMembers;
 use prepare::{ImportFailure, Prepared};
 use read_batches::{ImportEvent, ReadOptions};
-use report::ImportReport;
+use report::{Early, ImportReport};
 use table::FieldOptions;
 
 use crate::budget::{Budget, Steps};
@@ -57,7 +57,10 @@ pub(crate) async fn run(store: &StoreLocation, import: Import) -> Done {
         several => format!("{} files", several.len()),
     };
     let bytes = sources::total_bytes(&sources);
-    let report = ImportReport::new(stream, bytes, &import.collection.name, import.dry_run);
+    let mut report = ImportReport::new(stream, bytes, &import.collection.name, import.dry_run);
+    if import.id.is_empty() && import.name.is_none() {
+        report.set_random_prefix(sources::random_prefix(&sources));
+    }
     let reading = ReadOptions {
         format: import.format,
         id: IdMembers::new(import.id),
@@ -81,11 +84,11 @@ pub(crate) async fn run(store: &StoreLocation, import: Import) -> Done {
         report,
     };
     let early = importing.run(steps).await;
-    importing.report.end(early);
-    if importing.report.is_good() && early.is_none() {
-        Ok(())
-    } else {
-        Err(Ended::Told)
+    importing.report.end(early.as_ref());
+    match early {
+        Some(Early::Interrupted(interrupt)) => Err(Ended::InterruptedAndTold(interrupt)),
+        None if importing.report.is_good() => Ok(()),
+        _ => Err(Ended::Told),
     }
 }
 
@@ -134,17 +137,12 @@ struct Importing {
 
 impl Importing {
     /// Commits the batches. Returns the reason if it ended early.
-    async fn run(
-        &mut self,
-        mut steps: tokio::sync::mpsc::Receiver<ImportEvent>,
-    ) -> Option<&'static str> {
+    async fn run(&mut self, mut steps: tokio::sync::mpsc::Receiver<ImportEvent>) -> Option<Early> {
         let mut interrupted = pin!(interrupted());
         loop {
             let step = tokio::select! {
                 biased;
-                () = &mut interrupted => {
-                    return Some("interrupted; the batches before are stored");
-                }
+                interrupt = &mut interrupted => return Some(Early::Interrupted(interrupt)),
                 step = steps.recv() => step?,
             };
             let go_on = match step {
@@ -152,7 +150,7 @@ impl Importing {
                     Ok(go_on) => go_on,
                     Err(error) => {
                         self.report.store_failed(&error.to_string());
-                        return Some("stopped; the batches before are stored");
+                        return Some(Early::StoreFailed);
                     }
                 },
                 ImportEvent::Proposed(options) => {
@@ -166,17 +164,14 @@ impl Importing {
                 ImportEvent::Broken { file, reason } => {
                     self.report.broken(&file, &reason);
                     if !self.go_on {
-                        return Some("stopped there; the documents before it are stored");
+                        return Some(Early::Broken);
                     }
                     true
                 }
             };
             self.report.show();
             if !go_on {
-                return Some(
-                    "stopped there; the documents before it are stored (use --on-error continue \
-                             to continue)",
-                );
+                return Some(Early::Bad);
             }
         }
     }
@@ -225,7 +220,7 @@ impl Importing {
         let mut good = true;
         for (result, place) in results.into_iter().zip(places) {
             match result {
-                Ok(put) => self.report.put(put),
+                Ok(put) => self.report.put(put, place),
                 Err(error) => {
                     good = false;
                     let advice = match error.kind() {

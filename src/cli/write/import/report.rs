@@ -5,7 +5,8 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
-use super::prepare::ImportFailure;
+use super::prepare::{ImportFailure, ImportPlace};
+use crate::cli::outcome::Interrupt;
 use crate::cli::terminal::output::say;
 use crate::database::Put;
 
@@ -19,11 +20,38 @@ impl ReadCounter {
     }
 }
 
+/// Why an import ends before its streams do.
+pub(crate) enum Early {
+    /// By a signal.
+    Interrupted(Interrupt),
+    /// A batch was not committed.
+    StoreFailed,
+    /// A stream cannot be read further.
+    Broken,
+    /// A document cannot be stored.
+    Bad,
+}
+
+impl Early {
+    fn describe(&self) -> &'static str {
+        match self {
+            Self::Interrupted(_) => "; interrupted; the batches before are stored",
+            Self::StoreFailed => "; stopped; the batches before are stored",
+            Self::Broken => "; stopped there; the documents before it are stored",
+            Self::Bad => {
+                "; stopped there; the documents before it are stored (use --on-error continue to continue)"
+            }
+        }
+    }
+}
+
 /// Counts the results of an import and shows its progress.
 pub(crate) struct ImportReport {
     bar: ProgressBar,
     begun: Instant,
     stream: String,
+    /// The prefix of generated ids, if another run would have another one.
+    random_prefix: Option<String>,
     /// Whether nothing is stored.
     dry_run: bool,
     collection: String,
@@ -31,6 +59,8 @@ pub(crate) struct ImportReport {
     replaced: u64,
     skipped: u64,
     failed: u64,
+    /// The last document that was stored.
+    last: Option<ImportPlace>,
     /// The options that take the ids from the documents.
     proposed: Option<&'static str>,
 }
@@ -54,14 +84,21 @@ impl ImportReport {
             bar,
             begun: Instant::now(),
             stream,
+            random_prefix: None,
             dry_run,
             collection: collection.to_owned(),
             created: 0,
             replaced: 0,
             skipped: 0,
             failed: 0,
+            last: None,
             proposed: None,
         }
+    }
+
+    /// Sets the prefix of generated ids that another run has to be given.
+    pub(crate) fn set_random_prefix(&mut self, prefix: Option<String>) {
+        self.random_prefix = prefix;
     }
 
     /// Counts the bytes that are read.
@@ -80,7 +117,8 @@ impl ImportReport {
     }
 
     /// Counts a stored document.
-    pub(crate) fn put(&mut self, put: Put) {
+    pub(crate) fn put(&mut self, put: Put, place: ImportPlace) {
+        self.last = Some(place);
         match put {
             Put::Created => self.created += 1,
             Put::Replaced => self.replaced += 1,
@@ -123,7 +161,7 @@ impl ImportReport {
     }
 
     /// Prints the summary. `early` is the reason if the import ended before the stream did.
-    pub(crate) fn end(&self, early: Option<&str>) {
+    pub(crate) fn end(&self, early: Option<&Early>) {
         self.bar.finish_and_clear();
         let documents = self.documents();
         let seconds = self.begun.elapsed().as_secs_f64();
@@ -160,9 +198,26 @@ impl ImportReport {
             self.replaced,
             self.skipped,
             self.failed,
-            early.map(|why| format!("; {why}")).unwrap_or_default(),
+            early.map(Early::describe).unwrap_or_default(),
         ));
+        if let Some(Early::Interrupted(_)) = early {
+            self.say_how_to_resume();
+        }
         self.end_proposal();
+    }
+
+    fn say_how_to_resume(&self) {
+        let last = match &self.last {
+            Some(ImportPlace { file, number, .. }) => {
+                format!("the last stored document is document {number} of {file}; ")
+            }
+            None => String::new(),
+        };
+        let name = self.random_prefix.as_ref();
+        let name = name.map_or(String::new(), |name| format!(" and --name {name}"));
+        say(format_args!(
+            "{last}to resume, run the same command with --existing skip{name}"
+        ));
     }
 
     fn end_proposal(&self) {

@@ -124,6 +124,14 @@ pub(crate) fn total_bytes(sources: &[ImportSource]) -> Option<u64> {
     sources.iter().map(|source| source.bytes).sum()
 }
 
+/// The prefix of generated ids, if standard input is the only stream.
+pub(crate) fn random_prefix(sources: &[ImportSource]) -> Option<String> {
+    match sources {
+        [only] if matches!(only.input, Input::Standard) => Some(only.prefix.clone()),
+        _ => None,
+    }
+}
+
 /// Adds the files of a directory. `above` is the path of the directory in generated ids.
 fn add_directory(directory: &Path, above: &str, sources: &mut Vec<ImportSource>) -> Done {
     let unreadable = |error: io::Error| unreadable(directory, &error);
