@@ -24,6 +24,12 @@ mod get;
 mod harness;
 #[path = "cli/import.rs"]
 mod import;
+#[path = "cli/import_extended_json.rs"]
+mod import_extended_json;
+#[path = "cli/import_files.rs"]
+mod import_files;
+#[path = "cli/import_tables.rs"]
+mod import_tables;
 #[path = "cli/interrupts.rs"]
 mod interrupts;
 #[path = "cli/limits.rs"]

@@ -79,6 +79,11 @@ fn exit_code(done: Done) -> ExitCode {
             say(format_args!("error: {error}"));
             ExitCode::from(FAILED)
         }
+        Err(Ended::Interrupted(interrupt)) => {
+            say(format_args!("error: interrupted"));
+            ExitCode::from(interrupt.exit_code())
+        }
+        Err(Ended::InterruptedAndTold(interrupt)) => ExitCode::from(interrupt.exit_code()),
         Err(Ended::Misused(error)) => {
             say(format_args!("error: {error}"));
             ExitCode::from(MISUSED)

@@ -16,9 +16,32 @@ pub(crate) enum Ended {
     Misused(Error),
     /// It failed and has reported that.
     Told,
+    /// A signal ended it.
+    Interrupted(Interrupt),
+    /// A signal ended it, and it has reported that.
+    InterruptedAndTold(Interrupt),
     /// The reader of its output has closed it, as in `phyllo export | head`. This counts as
     /// success.
     Unread,
+}
+
+/// A signal that ends a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interrupt {
+    /// SIGINT
+    Interrupt,
+    /// SIGTERM
+    Terminate,
+}
+
+impl Interrupt {
+    /// The exit code, as a shell reports the signal.
+    pub(crate) fn exit_code(self) -> u8 {
+        match self {
+            Self::Interrupt => 128 + 2,
+            Self::Terminate => 128 + 15,
+        }
+    }
 }
 
 pub(crate) type Done = Result<(), Ended>;

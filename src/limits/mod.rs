@@ -3,6 +3,7 @@
 
 mod bounds;
 mod connections;
+mod imports;
 mod indexes;
 mod leases;
 mod queries;
@@ -16,6 +17,7 @@ use std::time::Duration;
 
 pub use bounds::Bounds;
 pub use connections::*;
+pub use imports::*;
 pub use indexes::*;
 pub use leases::*;
 pub use queries::*;

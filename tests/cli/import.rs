@@ -269,7 +269,7 @@ fn unreadable_input_is_an_error() {
         .parent()
         .expect("a directory");
     let run = store.run(&["import", directory.to_str().expect("a plain path")]);
-    run.expect(1).says("cannot be read");
+    run.expect(1).says("has no file whose name ends with");
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn invalid_command_lines_have_exit_code_2() {
     for arguments in [
         &["import"][..],
         &["import", "-", "--id", "code"],
-        &["import", "-", "--format", "csv"],
+        &["import", "-", "--format", "xml"],
         &["import", "-", "--name", ""],
         &["import", "-", "--collection", ""],
         &["get", ""],
@@ -404,5 +404,55 @@ fn a_cut_line_is_reported_and_the_others_are_imported() {
         run.says("line 1, column")
             .says("2 created, 0 replaced; 0 skipped, 1 failed");
         assert_eq!(store.ids("D"), ["x-2", "x-3"], "{cut}");
+    }
+}
+
+#[test]
+fn several_members_are_one_id() {
+    both(|store| {
+        let documents = r#"[{"c":"FRA","y":2024},{"c":"a/b","y":"~c"},{"c":"a","y":"b/~c"},{"c":"x"},{"c":[],"y":1}]"#;
+        let arguments = [
+            "import",
+            "-",
+            "--id",
+            "/c",
+            "--id",
+            "/y",
+            "--on-error",
+            "continue",
+        ];
+        let run = store.run_on(documents, &arguments).expect(1);
+        run.says("(document 4): the member that --id number 2 names is missing")
+            .says("(document 5): the member that --id number 1 names is missing, or is an object")
+            .says("3 created, 0 replaced; 0 skipped, 2 failed");
+        assert_eq!(store.ids("D"), ["FRA/2024", "a/b~1~0c", "a~1b/~0c"]);
+    });
+}
+
+#[test]
+fn members_that_are_usual_ids_are_proposed() {
+    let told = "takes them from the documents";
+    for (document, options) in [
+        (r#"{"id":7}"#, Some("--id /id")),
+        (r#"{"id":"x","_id":"y"}"#, Some("--id /_id")),
+        (
+            r#"{"_id":{"$oid":"507f1f77bcf86cd799439011"}}"#,
+            Some("--extended-json --id /_id"),
+        ),
+        (r#"{"id":[1]}"#, None),
+        (r#"{"id":1,"doc_id":1}"#, None),
+    ] {
+        let store = Store::alone();
+        let file = store.file("x.json", document);
+        let run = store.run(&["import", &file]).expect(0);
+        assert_eq!(run.err.contains(told), options.is_some(), "{}", run.err);
+        let Some(options) = options else { continue };
+        run.says(&format!("the ids are generated; {options} {told}"));
+        let other = store.file("x.json", r#"{"id":8,"_id":8}"#);
+        let run = store.run(&["import", &other]).expect(1);
+        run.says("the id is generated: give --name or --id /_id for other ids");
+        let again = ["import", &file, "--id", "/id", "--collection", "c"];
+        let run = store.run(&again).expect(0);
+        assert!(!run.err.contains(told), "{}", run.err);
     }
 }

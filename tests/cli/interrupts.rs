@@ -48,16 +48,21 @@ fn signal(child: &Child, name: &str) {
 
 #[test]
 fn interrupted_imports_leave_whole_batches_and_report_it() {
-    for (name, store) in [("-INT", Store::alone()), ("-TERM", Store::served())] {
+    for (name, code, store) in [
+        ("-INT", 130, Store::alone()),
+        ("-TERM", 143, Store::served()),
+    ] {
         let mut child = waiting_import(&store);
         signal(&child, name);
         // Dropping it would end the stream.
         let stdin = child.stdin.take();
         let ran = Ran::from(child.wait_with_output().expect("the binary runs"));
         drop(stdin);
-        ran.expect(1)
+        ran.expect(code)
             .says("2000 documents imported")
-            .says("interrupted; the batches before are stored");
+            .says("interrupted; the batches before are stored")
+            .says("the last stored document is document 2000 of -; to resume, run the same command")
+            .says("with --existing skip");
         assert_eq!(store.count(), 2 * IMPORT_BATCH_DOCUMENTS_MAX);
         assert_eq!(store.ids("D").len(), 2 * IMPORT_BATCH_DOCUMENTS_MAX);
     }
@@ -101,6 +106,6 @@ fn blocked_exports_end_at_the_second_signal() {
     }
     let ran = Ran::from(child.wait_with_output().expect("the binary runs"));
     drop(out);
-    ran.expect(1);
+    ran.expect(130);
     assert_eq!(store.count(), 20_000);
 }

@@ -8,6 +8,7 @@
 pub(crate) mod bounds;
 pub(crate) mod collection;
 pub(crate) mod filter;
+pub(crate) mod import;
 pub(crate) mod location;
 pub(crate) mod parse;
 pub(crate) mod removal;
@@ -20,8 +21,9 @@ pub(crate) mod user_tokens;
 
 use std::path::PathBuf;
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use clap::{Args, Parser, Subcommand};
 use collection::CollectionArgument;
+pub(crate) use import::{ExportFormat, Import, OnError};
 use location::StoreLocation;
 use parse::{WrittenPath, parse_collection, parse_path};
 pub(crate) use removal::{Delete, Drop};
@@ -30,9 +32,7 @@ pub(crate) use serve::Serve;
 use types::TypesArguments;
 use update::UpdateCommand;
 
-use crate::database::Existing;
 use crate::document::id::DocumentId;
-use crate::document::path::Path;
 
 /// A GraphQL server for JSON documents that are read and written by path.
 ///
@@ -50,7 +50,7 @@ Getting started:
   phyllo get people-1 /name      print a part of the first document
   phyllo serve                   serve all documents over GraphQL, with an editor at /
 
-Exit codes: 0 success, 1 failure, 2 invalid command line or unknown collection."
+Exit codes: 0 success, 1 failure, 2 invalid command line or unknown collection, 130 Ctrl-C, 143 SIGTERM."
 )]
 pub(crate) struct CommandArguments {
     /// The directory of the store, or a FoundationDB cluster: fdb:FILE with a cluster file, fdb:
@@ -120,53 +120,6 @@ pub(crate) struct Schema {
     /// Omit the mutations that define indexes and types, and drop collections
     #[arg(long)]
     pub(crate) no_admin: bool,
-}
-
-/// Import documents from a file or from standard input
-///
-/// The file is a JSON document, a JSON array of documents, lines with one document each (NDJSON),
-/// or the output of `phyllo export`. The format is detected unless --format is given.
-///
-/// Documents are committed in batches. Documents that are reported as imported survive a crash. A
-/// document that is reported as failed is not stored. Importing the same file again stores no document
-/// twice. The ids of the documents of one import must differ.
-#[derive(Debug, Args)]
-#[command(after_help = "\
-Ids: with --id, a document's id is the member that --id names. Otherwise it is the document's
-`doc_id`, if that is a string or a 64-bit integer. Without a `doc_id`, it is generated: the file's
-name without its extension, followed by the document's number (countries-1, countries-2, …); for a
-file that is one document, it has no number (countries). For standard input, the name is \"stdin-\" and
-random digits, so that two imports do not share ids; --name gives another one.
-
-Examples:
-  phyllo import countries.json --id /cca3     with country codes as ids: \"ABW\", \"AFG\", …
-  phyllo import compat-data.json              one document, with the id compat-data
-  curl -s https://example.org/log | phyllo import - --name log --collection logs --format lines
-  phyllo export --store a | phyllo import - --store b")]
-pub(crate) struct Import {
-    /// The file to read; - is standard input
-    #[arg(value_parser = location::file_path())]
-    pub(crate) file: PathBuf,
-    #[command(flatten)]
-    pub(crate) collection: CollectionArgument,
-    /// The format of the file, instead of detecting it
-    #[arg(long, value_enum)]
-    pub(crate) format: Option<ExportFormat>,
-    /// The member of each document that is its id, as a JSON Pointer such as /code
-    #[arg(long, value_name = "POINTER", value_parser = Path::pointer)]
-    pub(crate) id: Option<Path>,
-    /// The prefix of generated ids, instead of the file's name
-    #[arg(long, value_parser = clap::builder::NonEmptyStringValueParser::new())]
-    pub(crate) name: Option<String>,
-    /// What to do if a document with the same id is already stored: by default, replace it if the id
-    /// comes from the new document, and report an error if the id is generated and the stored document
-    /// is not equal
-    #[arg(long, value_enum)]
-    pub(crate) existing: Option<IfStored>,
-    /// What to do if a document cannot be stored; in both cases it is reported and the exit code is
-    /// 1
-    #[arg(long, value_enum, default_value_t = OnError::Stop)]
-    pub(crate) on_error: OnError,
 }
 
 /// Print all documents of a collection
@@ -394,44 +347,4 @@ pub(crate) struct PlaceArguments {
     pub(crate) path: WrittenPath,
     #[command(flatten)]
     pub(crate) collection: CollectionArgument,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum ExportFormat {
-    /// One JSON document
-    Document,
-    /// A JSON array of documents
-    Array,
-    /// One document per line (NDJSON); blank lines are ignored
-    Lines,
-    /// Lines of exactly {"id": …, "document": …}, as written by `phyllo export`
-    Export,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum IfStored {
-    /// Report an error for the new document
-    Fail,
-    /// Keep the stored document
-    Skip,
-    /// Replace the stored document
-    Replace,
-}
-
-impl From<IfStored> for Existing {
-    fn from(existing: IfStored) -> Self {
-        match existing {
-            IfStored::Fail => Self::Fail,
-            IfStored::Skip => Self::Skip,
-            IfStored::Replace => Self::Replace,
-        }
-    }
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub(crate) enum OnError {
-    /// Stop, and keep the documents that were stored before
-    Stop,
-    /// Continue with the other documents
-    Continue,
 }

@@ -5,23 +5,26 @@ use std::io;
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::oneshot;
 
-use crate::cli::outcome::{Done, FAILED, failed};
+use crate::cli::outcome::{Done, Ended, Interrupt};
 
-/// At the first signal. A second signal ends the process at once, because the command may
+/// At the first signal, which is returned. A second signal ends the process at once, because the command may
 /// be blocked on its output.
-pub(crate) async fn interrupted() {
+pub(crate) async fn interrupted() -> Interrupt {
     let (sender, receiver) = oneshot::channel();
     tokio::spawn(async {
         // If no handler can be installed, the first signal ends the process.
         if let Ok((mut interrupt, mut terminate)) = signals() {
-            either(&mut interrupt, &mut terminate).await;
-            let _sent = sender.send(());
-            either(&mut interrupt, &mut terminate).await;
-            std::process::exit(FAILED.into());
+            let first = either(&mut interrupt, &mut terminate).await;
+            let _sent = sender.send(first);
+            let second = either(&mut interrupt, &mut terminate).await;
+            std::process::exit(second.exit_code().into());
         }
         std::future::pending::<()>().await;
     });
-    let _ended = receiver.await;
+    match receiver.await {
+        Ok(interrupt) => interrupt,
+        Err(_) => std::future::pending().await,
+    }
 }
 
 fn signals() -> io::Result<(Signal, Signal)> {
@@ -29,10 +32,10 @@ fn signals() -> io::Result<(Signal, Signal)> {
     Ok((interrupt, signal(SignalKind::terminate())?))
 }
 
-async fn either(interrupt: &mut Signal, terminate: &mut Signal) {
+async fn either(interrupt: &mut Signal, terminate: &mut Signal) -> Interrupt {
     tokio::select! {
-        _ = interrupt.recv() => {}
-        _ = terminate.recv() => {}
+        _ = interrupt.recv() => Interrupt::Interrupt,
+        _ = terminate.recv() => Interrupt::Terminate,
     }
 }
 
@@ -41,7 +44,7 @@ async fn either(interrupt: &mut Signal, terminate: &mut Signal) {
 pub(crate) async fn or(command: impl Future<Output = Done>) -> Done {
     tokio::select! {
         biased;
-        () = interrupted() => Err(failed("interrupted").into()),
+        interrupt = interrupted() => Err(Ended::Interrupted(interrupt)),
         done = command => done,
     }
 }

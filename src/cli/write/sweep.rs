@@ -5,13 +5,13 @@ use std::pin::pin;
 use indicatif::{HumanCount, ProgressBar};
 
 use crate::cli::connect::access::DatabaseAccess;
-use crate::cli::outcome::{Done, Ended, failed};
+use crate::cli::outcome::{Done, Ended};
 use crate::cli::read::names;
 use crate::cli::terminal::interrupt::interrupted;
 use crate::cli::terminal::output::{say, spinner};
 use crate::database::Swept;
 use crate::document::id::DocumentId;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind};
 use crate::limits::SWEEP_DOCUMENTS_MAX;
 use crate::operations::Sweep;
 
@@ -75,24 +75,24 @@ pub(crate) async fn run(access: &DatabaseAccess, sweep: &Sweep, report: &mut Swe
     names::check(access, &sweep.collection).await?;
     let swept = sweep_all(access, sweep, report).await;
     report.end(&sweep.collection, swept.is_ok());
-    swept.map_err(Ended::Failed)
+    swept
 }
 
 /// Commits one portion after another. If a portion fails because of its size, the next one examines
 /// fewer documents. An interrupt ends the sweep between two portions, so that the report is exact.
-async fn sweep_all(access: &DatabaseAccess, sweep: &Sweep, report: &mut SweepReport) -> Result<()> {
+async fn sweep_all(access: &DatabaseAccess, sweep: &Sweep, report: &mut SweepReport) -> Done {
     let mut interrupted = pin!(interrupted());
     let mut documents_max = SWEEP_DOCUMENTS_MAX;
     loop {
         tokio::select! {
             biased;
-            () = &mut interrupted => return Err(failed("interrupted")),
+            interrupt = &mut interrupted => return Err(Ended::Interrupted(interrupt)),
             () = tokio::task::yield_now() => {}
         }
         let portion = access.sweep_portion(sweep, report.reached.as_ref(), documents_max);
         match portion.await {
             Err(error) if documents_max > 1 && is_about_size(&error) => documents_max /= 2,
-            Err(error) => return Err(error),
+            Err(error) => return Err(error.into()),
             Ok(swept) => {
                 documents_max = (documents_max * 2).min(SWEEP_DOCUMENTS_MAX);
                 report.add(swept);

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Read};
 
-use crate::limits::IMPORT_CHUNK_BYTES;
+use crate::limits::{IMPORT_CHUNK_BYTES, IMPORT_COMPRESSED_DOCUMENT_BYTES_MAX};
 
 /// A position in a stream's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,6 +36,8 @@ pub(crate) struct Chunks<R> {
     begin: usize,
     ended: bool,
     place: TextPosition,
+    /// The bytes that one piece can have.
+    piece_bytes_max: usize,
 }
 
 impl<R: Read> Chunks<R> {
@@ -46,7 +48,21 @@ impl<R: Read> Chunks<R> {
             begin: 0,
             ended: false,
             place: TextPosition { line: 1, column: 1 },
+            piece_bytes_max: usize::MAX,
         }
+    }
+
+    /// Limits the bytes of a piece. Reading more of it fails.
+    pub(crate) fn with_piece_bytes_max(self, piece_bytes_max: usize) -> Self {
+        Self {
+            piece_bytes_max,
+            ..self
+        }
+    }
+
+    /// The bytes that one piece can have.
+    pub(crate) fn piece_bytes_max(&self) -> usize {
+        self.piece_bytes_max
     }
 
     /// The buffered bytes.
@@ -67,6 +83,9 @@ impl<R: Read> Chunks<R> {
         self.bytes.drain(..self.begin);
         self.begin = 0;
         let held = self.bytes.len();
+        if held >= self.piece_bytes_max {
+            return Err(too_large());
+        }
         self.bytes.resize(held + IMPORT_CHUNK_BYTES, 0);
         let read = loop {
             match self.source.read(&mut self.bytes[held..]) {
@@ -120,6 +139,14 @@ impl<R: Read> Chunks<R> {
             }
         }
     }
+}
+
+/// A document of a compressed file exceeds the limit.
+pub(crate) fn too_large() -> io::Error {
+    io::Error::other(format!(
+        "a document of more than {} MiB in a compressed file: decompress the file first",
+        IMPORT_COMPRESSED_DOCUMENT_BYTES_MAX >> 20
+    ))
 }
 
 /// The white space of JSON (RFC 8259 §2).

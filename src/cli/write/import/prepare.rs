@@ -1,33 +1,60 @@
 //! Parses a document's text into its id and its leaves.
 
+use std::fmt;
+use std::sync::Arc;
+
 use super::chunks::TextPosition;
+use super::extended_json::{self, ExtendedError};
+use super::id_members::IdMembers;
 use super::split::Piece;
 use crate::cli::arguments::ExportFormat;
 use crate::document::flatten::json_error;
 use crate::document::id::DocumentId;
 use crate::document::json::{Event, Reader};
-use crate::document::leaf::Leaf;
-use crate::document::path::Path;
 use crate::error::{Error, Result};
-use crate::key::{Leaves, append_place, decode_leaf};
+use crate::key::Leaves;
 use crate::limits::DOCUMENT_LEVELS_MAX;
 use crate::operations::{NewDocument, parse_line};
 
-/// How documents get their ids.
+/// How the documents of a stream get their ids.
 pub(crate) struct Naming {
-    /// The member that is the id.
-    pub(crate) id: Option<Path>,
+    /// The members that are the id.
+    pub(crate) id: Option<IdMembers>,
+    /// Whether the JSON is MongoDB's Extended JSON.
+    pub(crate) extended_json: bool,
     /// The prefix of generated ids.
-    pub(crate) name: String,
+    pub(crate) prefix: String,
+    /// The stream's name in messages.
+    pub(crate) file: Arc<str>,
+}
+
+/// A document in the streams of an import.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct ImportPlace {
+    /// The stream.
+    pub(crate) file: Arc<str>,
+    /// The document's number in the stream.
+    pub(crate) number: u64,
+    /// The position of the document, or of an error in it.
+    pub(crate) at: TextPosition,
+}
+
+impl fmt::Display for ImportPlace {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { file, number, at } = self;
+        let TextPosition { line, column } = at;
+        write!(
+            f,
+            "{file}: line {line}, column {column} (document {number})"
+        )
+    }
 }
 
 /// A document that cannot be imported.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct ImportFailure {
-    /// Its number in the stream.
-    pub(crate) number: u64,
-    /// The position of the error in the stream or, if unknown, of the document.
-    pub(crate) place: TextPosition,
+    /// The document, at the position of the error if that is known.
+    pub(crate) place: ImportPlace,
     /// The error message.
     pub(crate) reason: String,
 }
@@ -38,8 +65,7 @@ pub(crate) struct Prepared {
     /// Whether the id was generated and does not come from the document.
     pub(crate) generated: bool,
     pub(crate) text: Vec<u8>,
-    pub(crate) number: u64,
-    pub(crate) place: TextPosition,
+    pub(crate) place: ImportPlace,
 }
 
 /// A parsed document with its id.
@@ -58,9 +84,13 @@ impl Naming {
     /// Why the document cannot be imported, and where the error is.
     pub(crate) fn prepare(
         &self,
-        piece: Piece,
+        mut piece: Piece,
         format: ExportFormat,
     ) -> Result<Prepared, ImportFailure> {
+        let is_table = matches!(format, ExportFormat::Csv | ExportFormat::Tsv);
+        if self.extended_json && !is_table {
+            self.replace_extended_json(&mut piece)?;
+        }
         match self.id_and_leaves(&piece, format) {
             Ok(Identified {
                 id,
@@ -73,11 +103,51 @@ impl Naming {
                     leaves: Ok(leaves),
                 },
                 generated,
+                place: self.place(piece.number, piece.place),
                 text: text.unwrap_or(piece.text),
-                number: piece.number,
-                place: piece.place,
             }),
-            Err(error) => Err(failure(&piece, &error)),
+            Err(error) => {
+                // The position in a row is that of its fields.
+                let (at, reason) = if is_table {
+                    (piece.place, error.to_string())
+                } else {
+                    describe(&piece, &error)
+                };
+                Err(ImportFailure {
+                    place: self.place(piece.number, at),
+                    reason,
+                })
+            }
+        }
+    }
+
+    /// Replaces the objects of Extended JSON in a document.
+    fn replace_extended_json(&self, piece: &mut Piece) -> Result<(), ImportFailure> {
+        // What is not UTF-8 is reported later.
+        let Ok(text) = std::str::from_utf8(&piece.text) else {
+            return Ok(());
+        };
+        match extended_json::plain(text) {
+            Ok(text) => {
+                piece.text = text;
+                Ok(())
+            }
+            Err(ExtendedError { offset, reason }) => {
+                let at = piece.place.after(&piece.text[..offset]);
+                Err(ImportFailure {
+                    place: self.place(piece.number, at),
+                    reason,
+                })
+            }
+        }
+    }
+
+    /// The place of a document, or of an error in it.
+    pub(crate) fn place(&self, number: u64, at: TextPosition) -> ImportPlace {
+        ImportPlace {
+            file: Arc::clone(&self.file),
+            number,
+            at,
         }
     }
 
@@ -92,7 +162,7 @@ impl Naming {
             let record = parse_line(text)?;
             let leaves = Leaves::from_json(record.document)?;
             let id = match &self.id {
-                Some(path) => member_id(&leaves, path)?,
+                Some(members) => members.id(&leaves)?,
                 None => DocumentId::parse(&record.id)?,
             };
             return Ok(Identified {
@@ -104,7 +174,7 @@ impl Naming {
         }
         let leaves = Leaves::from_json(text)?;
         let own = match &self.id {
-            Some(path) => Some(member_id(&leaves, path)?),
+            Some(members) => Some(members.id(&leaves)?),
             // A `doc_id` of another type is an ordinary member.
             None => leaves.own_id().unwrap_or_default(),
         };
@@ -121,36 +191,17 @@ impl Naming {
     /// does not store the document twice.
     fn generated(&self, number: u64, format: ExportFormat) -> DocumentId {
         let text = match format {
-            ExportFormat::Document => self.name.clone(),
-            _ => format!("{}-{number}", self.name),
+            ExportFormat::Document => self.prefix.clone(),
+            _ => format!("{}-{number}", self.prefix),
         };
         DocumentId::parse(&text).unwrap_or(DocumentId::Text(text))
     }
 }
 
-/// The id in the member at `path`.
-fn member_id(leaves: &Leaves, path: &Path) -> Result<DocumentId> {
-    let found = path.places().into_iter().find_map(|place| {
-        let mut key = Vec::new();
-        append_place(&mut key, &place);
-        let (_, value) = leaves.iter().find(|(found, _)| *found == key)?;
-        decode_leaf(value)
-    });
-    match found {
-        Some(Leaf::Integer(integer)) => Ok(DocumentId::Integer(integer)),
-        Some(Leaf::String(text)) => Ok(DocumentId::Text(text.into_owned())),
-        Some(_) => Err(Error::bad_input(
-            "the member that --id names is neither a string nor a 64-bit integer",
-        )),
-        None => Err(Error::bad_input(
-            "the member that --id names is missing, or is an object or an array",
-        )),
-    }
-}
-
-/// Builds the failure of a document. For a JSON syntax error, it has the position of the error.
-fn failure(piece: &Piece, error: &Error) -> ImportFailure {
-    let (place, reason) = match std::str::from_utf8(&piece.text) {
+/// The position and the message of an error. Only a JSON syntax error has a position of its own in the
+/// document.
+fn describe(piece: &Piece, error: &Error) -> (TextPosition, String) {
+    match std::str::from_utf8(&piece.text) {
         Ok(text) => match mistake(text, error) {
             Some((offset, reason)) => (piece.place.after(&piece.text[..offset]), reason),
             None => (piece.place, error.to_string()),
@@ -159,11 +210,6 @@ fn failure(piece: &Piece, error: &Error) -> ImportFailure {
             piece.place.after(&piece.text[..invalid.valid_up_to()]),
             "not valid UTF-8".to_owned(),
         ),
-    };
-    ImportFailure {
-        number: piece.number,
-        place,
-        reason,
     }
 }
 

@@ -1,109 +1,240 @@
-//! Reads a stream on its own thread and makes batches, while the previous batch is committed.
+//! Reads the streams on their own thread and makes batches, while the previous batch is committed.
 
-use std::io::Read;
+use std::io::{self, Read};
+use std::sync::Arc;
 
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
+use super::chunks::Chunks;
+use super::decompress::decompress;
+use super::id_members::{self, IdMembers};
 use super::prepare::{ImportFailure, Naming, Prepared};
+use super::report::ReadCounter;
 use super::seen_ids::SeenIds;
-use super::split::{Broken, Splitter};
+use super::sources::ImportSource;
+use super::split::{Broken, Piece, Splitter};
+use super::table::{FieldOptions, Row, TableReader};
 use crate::cli::arguments::ExportFormat;
-use crate::error::Result;
 use crate::limits::{
     IMPORT_BATCH_BYTES_MAX, IMPORT_BATCH_DOCUMENTS_MAX, IMPORT_BATCH_LEAVES_BYTES_MAX,
+    IMPORT_COMPRESSED_DOCUMENT_BYTES_MAX,
 };
 
 /// Complete batches that wait to be committed, besides the one that is being filled.
 const BATCHES_WAITING_MAX: usize = 1;
 
-/// An event of reading a stream.
+/// An event of reading the streams.
 pub(crate) enum ImportEvent {
     /// Documents to store in one transaction.
     Batch(Vec<Prepared>),
+    /// Ids are generated, and these options take them from the documents.
+    Proposed(&'static str),
     /// A document that cannot be stored.
     Bad(ImportFailure),
-    /// The stream cannot be read further, and why.
-    Broken(String),
+    /// A stream cannot be read further, and why.
+    Broken {
+        /// The stream.
+        file: Arc<str>,
+        reason: String,
+    },
 }
 
 /// Options for reading.
 pub(crate) struct ReadOptions {
     pub(crate) format: Option<ExportFormat>,
-    pub(crate) naming: Naming,
+    /// The members that are the id.
+    pub(crate) id: Option<IdMembers>,
+    /// Whether the JSON is MongoDB's Extended JSON.
+    pub(crate) extended_json: bool,
+    /// How the fields of tables become values.
+    pub(crate) fields: FieldOptions,
     /// Whether to continue after a document that cannot be stored.
     pub(crate) go_on: bool,
 }
 
 impl ReadOptions {
-    /// Starts the thread. It ends at the end of the stream, or when the receiver is dropped.
+    /// Starts the thread. It ends at the end of the last stream, or when the receiver is dropped.
     ///
     /// # Errors
     /// The thread cannot be created.
     pub(crate) fn start(
         self,
-        source: impl Read + Send + 'static,
-    ) -> std::io::Result<Receiver<ImportEvent>> {
+        sources: Vec<ImportSource>,
+        counter: ReadCounter,
+    ) -> io::Result<Receiver<ImportEvent>> {
         let (steps, taken) = channel(BATCHES_WAITING_MAX);
         std::thread::Builder::new()
             .name("phyllo-import".to_owned())
-            .spawn(move || self.read(source, &steps))?;
+            .spawn(move || {
+                let mut reading = Reading {
+                    several: sources.len() > 1,
+                    examined: false,
+                    options: self,
+                    counter,
+                    seen: SeenIds::default(),
+                    batch: ImportBatch::default(),
+                    steps,
+                };
+                reading.read(sources);
+            })?;
         Ok(taken)
     }
+}
 
-    fn read(&self, source: impl Read, steps: &Sender<ImportEvent>) {
-        let mut batch = ImportBatch::default();
-        let mut seen = SeenIds::default();
-        let ended = match Splitter::new(source, self.format) {
-            Ok(mut splitter) => loop {
-                match self.one(&mut splitter, &mut seen, &mut batch, steps) {
-                    Ok(true) => {}
-                    Ok(false) => break None,
-                    Err(broken) => break Some(broken),
+struct Reading {
+    options: ReadOptions,
+    counter: ReadCounter,
+    seen: SeenIds,
+    batch: ImportBatch,
+    /// Whether there are several streams.
+    several: bool,
+    /// Whether the first generated id was examined.
+    examined: bool,
+    steps: Sender<ImportEvent>,
+}
+
+impl Reading {
+    fn read(&mut self, sources: Vec<ImportSource>) {
+        for source in sources {
+            let file = Arc::clone(&source.name);
+            self.seen.begin(&file);
+            let go_on = match self.stream(source) {
+                Ok(go_on) => go_on,
+                Err(broken) => {
+                    self.send_batch();
+                    let reason = reason(broken);
+                    self.send(ImportEvent::Broken { file, reason }) && self.options.go_on
                 }
-            },
-            Err(error) => Some(error.into()),
+            };
+            if !go_on {
+                return;
+            }
+        }
+        self.send_batch();
+    }
+
+    /// Reads a stream. Returns false if no other is read.
+    fn stream(&mut self, mut source: ImportSource) -> Result<bool, Broken> {
+        let decompressed = decompress(self.counter.counting(source.open()?))?;
+        let chunks = Chunks::new(decompressed.source);
+        let chunks = if decompressed.compressed {
+            chunks.with_piece_bytes_max(IMPORT_COMPRESSED_DOCUMENT_BYTES_MAX)
+        } else {
+            chunks
         };
-        send_batch(&mut batch, steps);
-        if let Some(broken) = ended {
-            send(steps, ImportEvent::Broken(reason(broken)));
+        let format = self.options.format.or(source.format);
+        let naming = Naming {
+            id: self.options.id.clone(),
+            extended_json: self.options.extended_json,
+            prefix: source.prefix,
+            file: source.name,
+        };
+        match format {
+            Some(format @ (ExportFormat::Csv | ExportFormat::Tsv)) => {
+                self.rows(&naming, chunks, format)
+            }
+            _ => self.pieces(&naming, chunks, format),
         }
     }
 
-    /// Reads one document. Returns false at the end.
-    fn one(
-        &self,
-        splitter: &mut Splitter<impl Read>,
-        seen: &mut SeenIds,
-        batch: &mut ImportBatch,
-        steps: &Sender<ImportEvent>,
+    /// Reads JSON.
+    fn pieces(
+        &mut self,
+        naming: &Naming,
+        chunks: Chunks<impl Read>,
+        given: Option<ExportFormat>,
     ) -> Result<bool, Broken> {
-        let Some(piece) = splitter.next()? else {
-            return Ok(false);
-        };
-        let format = match splitter.format() {
-            // If the user names the id member, lines that look like an export are plain documents.
-            ExportFormat::Export if self.format.is_none() && self.naming.id.is_some() => {
-                ExportFormat::Lines
-            }
-            format => format,
-        };
-        let prepared = self.naming.prepare(piece, format);
-        match prepared.and_then(|prepared| seen.check(prepared)) {
-            Ok(prepared) => {
-                if !batch.takes(&prepared) && !send_batch(batch, steps) {
-                    return Ok(false);
+        let mut splitter = Splitter::new(chunks, given)?;
+        while let Some(piece) = splitter.next()? {
+            let format = match splitter.format() {
+                // If the user names the id member, lines that look like an export are plain documents.
+                ExportFormat::Export if given.is_none() && naming.id.is_some() => {
+                    ExportFormat::Lines
                 }
-                batch.add(prepared);
-                Ok(!batch.is_full() || send_batch(batch, steps))
-            }
-            Err(failure) if self.go_on => Ok(send(steps, ImportEvent::Bad(failure))),
-            Err(failure) => {
-                // Sends the documents before the failure first, so that they are stored.
-                send_batch(batch, steps);
-                send(steps, ImportEvent::Bad(failure));
-                Ok(false)
+                format => format,
+            };
+            if !self.document(naming, piece, format) {
+                return Ok(false);
             }
         }
+        Ok(true)
+    }
+
+    /// Reads a table.
+    fn rows(
+        &mut self,
+        naming: &Naming,
+        chunks: Chunks<impl Read>,
+        format: ExportFormat,
+    ) -> Result<bool, Broken> {
+        let mut table = TableReader::new(chunks, format, &self.options.fields)?;
+        while let Some(Row {
+            number,
+            place,
+            json,
+        }) = table.next()?
+        {
+            let go_on = match json {
+                Ok(text) => {
+                    let piece = Piece {
+                        number,
+                        place,
+                        text,
+                    };
+                    self.document(naming, piece, format)
+                }
+                Err(reason) => self.failed(ImportFailure {
+                    place: naming.place(number, place),
+                    reason,
+                }),
+            };
+            if !go_on {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Adds a document. Returns false if no other is read.
+    fn document(&mut self, naming: &Naming, piece: Piece, format: ExportFormat) -> bool {
+        let prepared = naming.prepare(piece, format);
+        if let Ok(prepared) = &prepared
+            && prepared.generated
+            && !std::mem::replace(&mut self.examined, true)
+        {
+            let leaves = prepared.document.leaves.as_ref().ok();
+            if let Some(options) = leaves.and_then(id_members::proposed) {
+                self.send(ImportEvent::Proposed(options));
+            }
+        }
+        match prepared.and_then(|prepared| self.seen.check(prepared, self.several)) {
+            Ok(prepared) => {
+                if !self.batch.takes(&prepared) && !self.send_batch() {
+                    return false;
+                }
+                self.batch.add(prepared);
+                !self.batch.is_full() || self.send_batch()
+            }
+            Err(failure) => self.failed(failure),
+        }
+    }
+
+    /// Reports a document that cannot be stored. Returns false if no other is read.
+    fn failed(&mut self, failure: ImportFailure) -> bool {
+        if !self.options.go_on {
+            // Sends the documents before the failure first, so that they are stored.
+            self.send_batch();
+        }
+        self.send(ImportEvent::Bad(failure)) && self.options.go_on
+    }
+
+    fn send_batch(&mut self) -> bool {
+        let ImportBatch { documents, .. } = std::mem::take(&mut self.batch);
+        documents.is_empty() || self.send(ImportEvent::Batch(documents))
+    }
+
+    fn send(&self, step: ImportEvent) -> bool {
+        self.steps.blocking_send(step).is_ok()
     }
 }
 
@@ -133,15 +264,6 @@ impl ImportBatch {
             || self.bytes >= IMPORT_BATCH_BYTES_MAX
             || self.leaves_bytes >= IMPORT_BATCH_LEAVES_BYTES_MAX
     }
-}
-
-fn send_batch(batch: &mut ImportBatch, steps: &Sender<ImportEvent>) -> bool {
-    let ImportBatch { documents, .. } = std::mem::take(batch);
-    documents.is_empty() || send(steps, ImportEvent::Batch(documents))
-}
-
-fn send(steps: &Sender<ImportEvent>, step: ImportEvent) -> bool {
-    steps.blocking_send(step).is_ok()
 }
 
 fn reason(broken: Broken) -> String {

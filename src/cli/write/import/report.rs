@@ -5,25 +5,69 @@ use std::time::{Duration, Instant};
 
 use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 
-use super::prepare::ImportFailure;
+use super::prepare::{ImportFailure, ImportPlace};
+use crate::cli::outcome::Interrupt;
 use crate::cli::terminal::output::say;
 use crate::database::Put;
+
+/// Counts the bytes that are read.
+pub(crate) struct ReadCounter(ProgressBar);
+
+impl ReadCounter {
+    /// Wraps a stream.
+    pub(crate) fn counting<R: Read>(&self, source: R) -> impl Read + use<R> {
+        self.0.wrap_read(source)
+    }
+}
+
+/// Why an import ends before its streams do.
+pub(crate) enum Early {
+    /// By a signal.
+    Interrupted(Interrupt),
+    /// A batch was not committed.
+    StoreFailed,
+    /// A stream cannot be read further.
+    Broken,
+    /// A document cannot be stored.
+    Bad,
+}
+
+impl Early {
+    fn describe(&self) -> &'static str {
+        match self {
+            Self::Interrupted(_) => "; interrupted; the batches before are stored",
+            Self::StoreFailed => "; stopped; the batches before are stored",
+            Self::Broken => "; stopped there; the documents before it are stored",
+            Self::Bad => {
+                "; stopped there; the documents before it are stored (use --on-error continue to continue)"
+            }
+        }
+    }
+}
 
 /// Counts the results of an import and shows its progress.
 pub(crate) struct ImportReport {
     bar: ProgressBar,
     begun: Instant,
     stream: String,
+    /// The prefix of generated ids, if another run would have another one.
+    random_prefix: Option<String>,
+    /// Whether nothing is stored.
+    dry_run: bool,
     collection: String,
     created: u64,
     replaced: u64,
     skipped: u64,
     failed: u64,
+    /// The last document that was stored.
+    last: Option<ImportPlace>,
+    /// The options that take the ids from the documents.
+    proposed: Option<&'static str>,
 }
 
 impl ImportReport {
-    /// Creates a report. `bytes` is the size of the stream, if it is known.
-    pub(crate) fn new(stream: &str, bytes: Option<u64>, collection: &str) -> Self {
+    /// Creates a report. `stream` names what is imported. `bytes` is its size, if it is known.
+    pub(crate) fn new(stream: String, bytes: Option<u64>, collection: &str, dry_run: bool) -> Self {
         let (bar, template) = match bytes {
             Some(bytes) => (
                 ProgressBar::new(bytes),
@@ -39,22 +83,42 @@ impl ImportReport {
         Self {
             bar,
             begun: Instant::now(),
-            stream: stream.to_owned(),
+            stream,
+            random_prefix: None,
+            dry_run,
             collection: collection.to_owned(),
             created: 0,
             replaced: 0,
             skipped: 0,
             failed: 0,
+            last: None,
+            proposed: None,
         }
     }
 
-    /// Wraps the stream to count the bytes that are read.
-    pub(crate) fn counting<R: Read>(&self, source: R) -> impl Read + use<R> {
-        self.bar.wrap_read(source)
+    /// Sets the prefix of generated ids that another run has to be given.
+    pub(crate) fn set_random_prefix(&mut self, prefix: Option<String>) {
+        self.random_prefix = prefix;
+    }
+
+    /// Counts the bytes that are read.
+    pub(crate) fn counter(&self) -> ReadCounter {
+        ReadCounter(self.bar.clone())
+    }
+
+    /// Notes that ids are generated, and which options take them from the documents.
+    pub(crate) fn propose(&mut self, options: &'static str) {
+        self.proposed = Some(options);
+    }
+
+    /// The options that take the ids from the documents, if ids are generated.
+    pub(crate) fn proposed(&self) -> Option<&'static str> {
+        self.proposed
     }
 
     /// Counts a stored document.
-    pub(crate) fn put(&mut self, put: Put) {
+    pub(crate) fn put(&mut self, put: Put, place: ImportPlace) {
+        self.last = Some(place);
         match put {
             Put::Created => self.created += 1,
             Put::Replaced => self.replaced += 1,
@@ -65,19 +129,18 @@ impl ImportReport {
     /// Counts and reports a failed document.
     pub(crate) fn bad(&mut self, failure: &ImportFailure) {
         self.failed += 1;
-        let ImportFailure {
-            number,
-            place,
-            reason,
-        } = failure;
-        self.say(&format!(
-            "{}: line {}, column {} (document {number}): {reason}",
-            self.stream, place.line, place.column
-        ));
+        let ImportFailure { place, reason } = failure;
+        self.say(&format!("{place}: {reason}"));
     }
 
-    /// Reports that the stream or the store failed.
-    pub(crate) fn broken(&mut self, reason: &str) {
+    /// Reports that a stream cannot be read further.
+    pub(crate) fn broken(&mut self, file: &str, reason: &str) {
+        self.failed += 1;
+        self.say(&format!("{file}: {reason}"));
+    }
+
+    /// Reports that the store failed.
+    pub(crate) fn store_failed(&mut self, reason: &str) {
         self.failed += 1;
         self.say(&format!("{}: {reason}", self.stream));
     }
@@ -98,10 +161,25 @@ impl ImportReport {
     }
 
     /// Prints the summary. `early` is the reason if the import ended before the stream did.
-    pub(crate) fn end(&self, early: Option<&str>) {
+    pub(crate) fn end(&self, early: Option<&Early>) {
         self.bar.finish_and_clear();
         let documents = self.documents();
         let seconds = self.begun.elapsed().as_secs_f64();
+        if self.dry_run {
+            say(format_args!(
+                "{}: {documents} {} can be imported into the collection {:?}, {} failed; this was a dry run, \
+                 nothing is stored",
+                self.stream,
+                if documents == 1 {
+                    "document"
+                } else {
+                    "documents"
+                },
+                self.collection,
+                self.failed,
+            ));
+            return self.end_proposal();
+        }
         let rate = match self.per_second(documents) {
             0 | 1 => String::new(),
             rate => format!(" ({}/s)", HumanCount(rate)),
@@ -120,8 +198,34 @@ impl ImportReport {
             self.replaced,
             self.skipped,
             self.failed,
-            early.map(|why| format!("; {why}")).unwrap_or_default(),
+            early.map(Early::describe).unwrap_or_default(),
         ));
+        if let Some(Early::Interrupted(_)) = early {
+            self.say_how_to_resume();
+        }
+        self.end_proposal();
+    }
+
+    fn say_how_to_resume(&self) {
+        let last = match &self.last {
+            Some(ImportPlace { file, number, .. }) => {
+                format!("the last stored document is document {number} of {file}; ")
+            }
+            None => String::new(),
+        };
+        let name = self.random_prefix.as_ref();
+        let name = name.map_or(String::new(), |name| format!(" and --name {name}"));
+        say(format_args!(
+            "{last}to resume, run the same command with --existing skip{name}"
+        ));
+    }
+
+    fn end_proposal(&self) {
+        if let Some(options) = self.proposed {
+            say(format_args!(
+                "the ids are generated; {options} takes them from the documents"
+            ));
+        }
     }
 
     fn documents(&self) -> u64 {

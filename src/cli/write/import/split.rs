@@ -35,6 +35,15 @@ impl From<io::Error> for Broken {
     }
 }
 
+/// Skips a byte order mark at the beginning of a stream.
+pub(crate) fn skip_byte_order_mark<R: Read>(chunks: &mut Chunks<R>) -> io::Result<()> {
+    while chunks.ahead().len() < BYTE_ORDER_MARK.len() && chunks.fill()? {}
+    if chunks.ahead().starts_with(BYTE_ORDER_MARK) {
+        chunks.skip_mark(BYTE_ORDER_MARK.len());
+    }
+    Ok(())
+}
+
 /// Splits a stream. It buffers one document and one chunk at a time.
 pub(crate) struct Splitter<R> {
     chunks: Chunks<R>,
@@ -51,13 +60,9 @@ enum Array {
 }
 
 impl<R: Read> Splitter<R> {
-    /// Creates a splitter for a stream of this format. If none is given, the format is detected.
-    pub(crate) fn new(source: R, format: Option<ExportFormat>) -> io::Result<Self> {
-        let mut chunks = Chunks::new(source);
-        while chunks.ahead().len() < BYTE_ORDER_MARK.len() && chunks.fill()? {}
-        if chunks.ahead().starts_with(BYTE_ORDER_MARK) {
-            chunks.skip_mark(BYTE_ORDER_MARK.len());
-        }
+    /// Creates a splitter for a stream in this format. If none is given, the format is detected.
+    pub(crate) fn new(mut chunks: Chunks<R>, format: Option<ExportFormat>) -> io::Result<Self> {
+        skip_byte_order_mark(&mut chunks)?;
         let format = match format {
             Some(format) => format,
             None => detect(&mut chunks)?,
@@ -81,6 +86,8 @@ impl<R: Read> Splitter<R> {
             ExportFormat::Document => self.document(),
             ExportFormat::Array => self.element(),
             ExportFormat::Lines | ExportFormat::Export => self.line(),
+            // A `TableReader` reads tables.
+            ExportFormat::Csv | ExportFormat::Tsv => Ok(None),
         }
     }
 

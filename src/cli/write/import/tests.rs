@@ -4,7 +4,7 @@ use std::io::{self, Read};
 
 use proptest::prelude::*;
 
-use super::chunks::TextPosition;
+use super::chunks::{Chunks, TextPosition};
 use super::split::{Broken, Piece, Splitter};
 use crate::cli::arguments::ExportFormat;
 
@@ -28,7 +28,8 @@ fn split(
     format: Option<ExportFormat>,
     bytes_max: usize,
 ) -> (ExportFormat, Vec<Piece>, Option<String>) {
-    let mut splitter = Splitter::new(Trickle { text, bytes_max }, format).expect("no I/O");
+    let mut splitter =
+        Splitter::new(Chunks::new(Trickle { text, bytes_max }), format).expect("no I/O");
     let mut pieces = Vec::new();
     loop {
         match splitter.next() {

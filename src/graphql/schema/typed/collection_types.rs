@@ -432,7 +432,10 @@ fn mutation_fields(
             &names.update,
             update,
             named(ty, true),
-            ("Changes members of a document that exists, as `mergeDocument`.", false),
+            (
+                "Changes members of a document that exists, as `mergeDocument`.",
+                false,
+            ),
         ),
         field(
             &names.delete,
