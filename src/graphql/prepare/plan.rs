@@ -1,6 +1,6 @@
 //! A plan of an operation: the places and lists that it reads, with the variables left open.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use async_graphql::{Name, Pos, Positioned};
@@ -23,13 +23,6 @@ pub(crate) struct Plan {
 }
 
 impl Plan {
-    /// Whether the response has a part of the schema: introspection, or the text for gateways.
-    pub(crate) fn shows_schema(&self) -> bool {
-        let mut selected = self.root.0.iter();
-        self.introspection.is_some()
-            || selected.any(|selected| matches!(selected.field, Field::Service(_)))
-    }
-
     /// Whether its mutations can change the types of collections.
     pub(crate) fn can_change_types(&self) -> bool {
         let mut selected = self.root.0.iter();
@@ -168,6 +161,8 @@ pub(crate) enum Field {
     OfElement(ElementField),
     /// `__typename`, as JSON.
     Typename(Box<str>),
+    /// `__typename` of an entity, whose type is not known before.
+    EntityTypename,
     /// `Document.id`
     DocumentId,
     /// `Subdocument.id`
@@ -353,8 +348,12 @@ pub(crate) struct TypedSelection {
 #[derive(Debug)]
 pub(crate) struct EntitySelection {
     pub(crate) of_document: Selection,
-    /// For each type of a collection, the collection and the selection.
-    pub(crate) typed: HashMap<String, (Arc<str>, Selection)>,
+    /// The selections of the types of collections that fragments name.
+    pub(crate) typed: HashMap<String, Selection>,
+    /// The selection of the other types of collections.
+    pub(crate) of_others: Selection,
+    /// The collection of each of these types.
+    pub(crate) collections: Arc<BTreeMap<String, Arc<str>>>,
 }
 
 /// The path in an argument.

@@ -2,7 +2,7 @@
 //! type to what it reads.
 
 use std::cell::{Cell, RefCell};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use async_graphql::parser::types::{
     ExecutableDocument, Field as RequestedField, OperationDefinition, Selection as Requested,
@@ -22,7 +22,7 @@ use crate::document::json::write_string;
 use crate::document::path::Path;
 use crate::error::{Error, Limit, Result};
 use crate::graphql::scalars::scalar_types::path_of;
-use crate::graphql::schema::entities::ENTITIES;
+use crate::graphql::schema::entities::{ENTITIES, ENTITY};
 use crate::graphql::schema::typed::typed_fields::{TypedField, TypedFunction};
 use crate::graphql::schema::types::Types;
 use crate::limits::PLANNED_FIELDS_MAX;
@@ -100,6 +100,14 @@ impl<'d> Occurrence<'d> {
     fn key(&self) -> &'d str {
         &self.field.node.response_key().node
     }
+}
+
+/// The conditions of fragments.
+#[derive(Default)]
+struct Conditions<'d> {
+    types: HashSet<&'d str>,
+    /// The named fragments that have been visited.
+    fragments: HashSet<&'d Name>,
 }
 
 impl<'d> Planner<'d> {
@@ -259,6 +267,9 @@ impl<'d> Planner<'d> {
     /// What a field reads, by its type and its name in the schema.
     fn field(&self, of: &str, requested: &RequestedField, below: &[Source<'d>]) -> Option<Field> {
         let name = requested.name.node.as_str();
+        if name == "__typename" && of == ENTITY {
+            return Some(Field::EntityTypename);
+        }
         if name == "__typename" {
             return Some(Field::Typename(format!("\"{of}\"").into()));
         }
@@ -498,16 +509,54 @@ impl<'d> Planner<'d> {
         Field::Introspection(introspected.len() - 1)
     }
 
+    /// Plans the selections of entities. Types that no fragment names share one, which has no fields
+    /// except `__typename`.
     fn entities(&self, below: &[Source<'d>]) -> Option<EntitySelection> {
-        let typed = self.types.typed_schema().entities.iter();
-        let typed = typed.map(|(ty, collection)| {
-            let selection = self.selection(ty, below)?;
-            Some((ty.clone(), (collection.clone(), selection)))
-        });
+        let collections = self.types.typed_schema().entities.clone();
+        let mut conditions = Conditions::default();
+        for source in below {
+            self.add_conditions(source.selected, &mut conditions)?;
+        }
+        let named = conditions.types.iter().copied();
+        let named = named.filter(|ty| collections.contains_key(*ty));
+        let typed = named.map(|ty| Some((ty.to_owned(), self.selection(ty, below)?)));
         Some(EntitySelection {
             of_document: self.selection("Document", below)?,
             typed: typed.collect::<Option<_>>()?,
+            of_others: self.selection(ENTITY, below)?,
+            collections,
         })
+    }
+
+    /// Adds the types that the conditions of fragments in a selection set name, at its level.
+    fn add_conditions(
+        &self,
+        selected: &'d SelectionSet,
+        conditions: &mut Conditions<'d>,
+    ) -> Option<()> {
+        for requested in &selected.items {
+            let (ty, below) = match &requested.node {
+                Requested::Field(_) => continue,
+                Requested::InlineFragment(inline) => {
+                    let ty = inline.node.type_condition.as_ref();
+                    (ty.map(|ty| &ty.node), &inline.node.selection_set.node)
+                }
+                Requested::FragmentSpread(spread) => {
+                    let name = &spread.node.fragment_name.node;
+                    if !conditions.fragments.insert(name) {
+                        continue;
+                    }
+                    let fragment = &self.document.fragments.get(name)?.node;
+                    (
+                        Some(&fragment.type_condition.node),
+                        &fragment.selection_set.node,
+                    )
+                }
+            };
+            conditions.types.extend(ty.map(|ty| ty.on.node.as_str()));
+            self.add_conditions(below, conditions)?;
+        }
+        Some(())
     }
 
     fn nodes(&self, below: &[Source<'d>]) -> Option<NodeSelection> {

@@ -13,6 +13,9 @@ use crate::graphql::scalars::scalar_types::name;
 /// The field that returns entities.
 pub(crate) const ENTITIES: &str = "_entities";
 
+/// The union of all entities.
+pub(crate) const ENTITY: &str = "_Entity";
+
 /// The scalar type of representations.
 pub(crate) const REPRESENTATION: &str = "_Any";
 

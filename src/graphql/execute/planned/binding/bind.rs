@@ -99,6 +99,7 @@ impl<'p> Binder<'p> {
             position: None,
             is_written: false,
             created: None,
+            entity: None,
             introspected: &[],
         }
     }
@@ -133,6 +134,8 @@ pub(crate) struct Binder<'p> {
     pub(crate) is_written: bool,
     /// What `Document.created` is.
     pub(crate) created: Option<bool>,
+    /// The type of the current entity, if it is that of a collection.
+    pub(crate) entity: Option<&'p str>,
     /// The values of the fields that introspect the schema, as JSON.
     pub(crate) introspected: &'p [Vec<u8>],
 }
@@ -341,9 +344,18 @@ impl<'p> Binder<'p> {
             if self.arguments.is_there(selected) {
                 self.text(&selected.name[usize::from(first)..]);
                 first = false;
-                if let Field::Typename(name) = &selected.field {
-                    self.text(name.as_bytes());
-                    continue;
+                match (&selected.field, self.entity) {
+                    (Field::Typename(name), _) => {
+                        self.text(name.as_bytes());
+                        continue;
+                    }
+                    (Field::EntityTypename, Some(ty)) => {
+                        for part in ["\"", ty, "\""] {
+                            self.text(part.as_bytes());
+                        }
+                        continue;
+                    }
+                    _ => {}
                 }
                 let around = self.enter(PositionKind::Field(selected));
                 if let Err(error) = member(self, &selected.field) {

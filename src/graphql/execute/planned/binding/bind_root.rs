@@ -117,12 +117,13 @@ impl<'p> Binder<'p> {
         let EntitySelection {
             of_document: below,
             typed,
+            of_others,
+            collections,
         } = below;
-        let of_typed = typed
-            .values()
-            .map(|(_, below)| self.arguments.fields(below));
+        let of_typed = typed.values().chain([of_others, below]);
         let fields = of_typed
-            .chain([self.arguments.fields(below), 1])
+            .map(|below| self.arguments.fields(below))
+            .chain([1])
             .max()
             .unwrap_or(1);
         let read = match representations {
@@ -140,8 +141,10 @@ impl<'p> Binder<'p> {
         self.count_entities(representations.len(), fields)?;
         self.elements_of(representations.into_iter(), |binder, representation| {
             let keys = EntityKeys::of(representation);
-            let of_type = keys.typename().and_then(|ty| typed.get(ty));
-            if let Some((collection, below)) = of_type {
+            let of_type = keys.typename().and_then(|ty| collections.get_key_value(ty));
+            if let Some((ty, collection)) = of_type {
+                binder.entity = Some(ty);
+                let below = typed.get(ty).unwrap_or(of_others);
                 return binder.typed_document(keys.in_collection(collection)?, below);
             }
             let document = keys.document()?;
