@@ -101,7 +101,7 @@ impl KeptSchemas {
     ) -> (PartialSchema, Vec<PartialSchema>) {
         let mut unused = Vec::new();
         if self.version.as_ref() != version {
-            self.version = version.cloned();
+            self.version = version.copied();
             unused.append(&mut self.schemas);
         }
         let mut found = self.schemas.iter();

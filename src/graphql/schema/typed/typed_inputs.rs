@@ -101,7 +101,7 @@ impl TypedInputs {
             let path = joined(above, path)?;
             match of {
                 InputOf::Object(ty) => {
-                    self.add_parts(ty, &path, value, (&mut *parts, &mut *tests))?
+                    self.add_parts(ty, &path, value, (&mut *parts, &mut *tests))?;
                 }
                 InputOf::Combined(NOT_FILTER) => {
                     let filter = self.filter_at(ty, &path, value, tests)?;

@@ -6,6 +6,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::date;
 use crate::document::json::{Event, Reader, write_string};
 use crate::document::leaf::Leaf;
+use crate::key::hex;
 use crate::limits::DOCUMENT_LEVELS_MAX;
 
 /// What an object is.
@@ -78,11 +79,8 @@ fn content(reader: &mut Reader<'_>) -> Option<Content> {
         Event::Number(number) => Content::Number(number.to_owned()),
         Event::BeginObject => {
             let mut members = Vec::new();
-            loop {
-                let name = match reader.next().ok()? {
-                    Event::Name(name) => name.into_owned(),
-                    _ => break,
-                };
+            while let Event::Name(name) = reader.next().ok()? {
+                let name = name.into_owned();
                 match reader.next().ok()? {
                     Event::String(text) if members.len() < 2 => {
                         members.push((name, text.into_owned()));
@@ -204,7 +202,7 @@ fn binary(content: &Content) -> Option<String> {
     let bytes = STANDARD.decode(base64).ok()?;
     match <[u8; 16]>::try_from(bytes) {
         Ok(bytes) if matches!(subtype, "04" | "4") => {
-            let hex: String = bytes.iter().map(|byte| format!("{byte:02x}")).collect();
+            let hex = hex(&bytes);
             let parts = [
                 &hex[..8],
                 &hex[8..12],
