@@ -2,8 +2,9 @@
 //! collections, and the list of operations.
 
 mod servable_types;
+pub(super) mod served_types;
 pub(super) mod shown_schema;
-pub(super) mod type_refresh;
+mod type_refresh;
 
 use std::sync::Arc;
 

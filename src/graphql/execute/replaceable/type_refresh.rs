@@ -1,10 +1,6 @@
 //! Follows the types of collections: reads them, and replaces the schema by one that has them.
 
-use std::sync::Arc;
-
-use arc_swap::ArcSwap;
 use futures::future::BoxFuture;
-use tokio::sync::Mutex;
 use tokio::time::{Instant, sleep, sleep_until, timeout_at};
 
 use super::shown_schema::on_blocking_thread;
@@ -13,20 +9,6 @@ use crate::error::{Error, Result};
 use crate::graphql::execute::service::GraphQl;
 use crate::limits::{SCHEMA_BUILDS_INTERVAL, SCHEMAS_REPLACED_MAX, TYPES_POLL_TIME};
 use crate::types::CollectionType;
-
-/// The types of collections that the current schema has.
-#[derive(Default)]
-pub(in crate::graphql::execute) struct ServedTypes {
-    current: ArcSwap<CollectionTypes>,
-    /// When the last schema was built. Locked while the types are refreshed.
-    built: Mutex<Option<Instant>>,
-}
-
-impl ServedTypes {
-    pub(super) fn current(&self) -> Arc<CollectionTypes> {
-        self.current.load_full()
-    }
-}
 
 impl GraphQl {
     /// Reads the types of the collections. If they have changed, builds a schema that has them, on a
@@ -79,7 +61,7 @@ impl GraphQl {
     }
 
     async fn refresh(&self) -> Result<()> {
-        let mut built = self.0.served_types.built.lock().await;
+        let mut built = self.0.served_types.refreshing().await;
         // Whoever waited here may find that there is nothing left to do.
         let served = self.0.served_types.current();
         let found = self.0.database.collection_types(served.version.as_ref());
@@ -107,7 +89,7 @@ impl GraphQl {
             *built = Some(Instant::now());
             replaced??;
         }
-        self.0.served_types.current.store(Arc::new(found));
+        self.0.served_types.replace(found);
         Ok(())
     }
 

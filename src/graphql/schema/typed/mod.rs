@@ -3,8 +3,8 @@
 //! - `typed_fields` says what each field of these types reads: the planner binds them with it.
 //! - `type_names` chooses the names of a collection's type and of its root fields.
 //! - `object_types` makes the types of one collection from its shapes, and `filter_types` the inputs that
-//!   filter and order its documents, and `write_types` those that store them, with `required_sizes`,
-//!   `definitions` and `description`.
+//!   filter and order its documents, and `write_types` those that store them, with `definitions` and
+//!   `description`.
 //! - `typed_inputs` turns filters and orders into those of untyped documents, and `typed_writes` documents
 //!   into JSON.
 //! - `collection_types` does that for all collections, and rejects names that are taken. `check_schema` does so
@@ -16,7 +16,6 @@ mod definitions;
 mod description;
 mod filter_types;
 mod object_types;
-mod required_sizes;
 mod type_names;
 pub(crate) mod typed_fields;
 pub(crate) mod typed_inputs;
