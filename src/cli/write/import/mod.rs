@@ -1,27 +1,21 @@
 //! `phyllo import`
 //!
 //! A thread reads the streams ([`read_batches`]): it decompresses them ([`decompress`]), finds the end of
-//! each document ([`split`]), parses it and determines its id ([`prepare`]), and makes batches. Meanwhile
+//! each document ([`text::split`]), parses it and determines its id ([`prepare`]), and makes batches. Meanwhile
 //! this task commits the previous batch in one transaction. Memory is bounded by the largest document and
 //! three batches.
 
-pub(crate) mod chunks;
 pub(crate) mod decompress;
-pub(crate) mod detect;
 pub(crate) mod dry_run;
 pub(crate) mod extended_json;
 pub(crate) mod id_members;
 pub(crate) mod prepare;
 pub(crate) mod read_batches;
 pub(crate) mod report;
-pub(crate) mod scan;
 pub(crate) mod seen_ids;
 pub(crate) mod sources;
-pub(crate) mod split;
 pub(crate) mod table;
-
-#[cfg(test)]
-mod tests;
+pub(crate) mod text;
 
 use std::pin::pin;
 

@@ -3,10 +3,10 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::chunks::TextPosition;
 use super::extended_json::{self, ExtendedError};
 use super::id_members::IdMembers;
-use super::split::Piece;
+use super::text::chunks::TextPosition;
+use super::text::split::Piece;
 use crate::cli::arguments::ExportFormat;
 use crate::document::flatten::json_error;
 use crate::document::id::DocumentId;

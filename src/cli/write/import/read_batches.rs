@@ -5,15 +5,15 @@ use std::sync::Arc;
 
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-use super::chunks::Chunks;
 use super::decompress::decompress;
 use super::id_members::{self, IdMembers};
 use super::prepare::{ImportFailure, Naming, Prepared};
 use super::report::ReadCounter;
 use super::seen_ids::SeenIds;
 use super::sources::ImportSource;
-use super::split::{Broken, Piece, Splitter};
 use super::table::{FieldOptions, Row, TableReader};
+use super::text::chunks::Chunks;
+use super::text::split::{Broken, Piece, Splitter};
 use crate::cli::arguments::ExportFormat;
 use crate::limits::{
     IMPORT_BATCH_BYTES_MAX, IMPORT_BATCH_DOCUMENTS_MAX, IMPORT_BATCH_LEAVES_BYTES_MAX,

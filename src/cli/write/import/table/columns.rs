@@ -3,12 +3,20 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 
-use super::FieldOptions;
 use super::cell::Conversion;
 use crate::document::json::write_string;
 use crate::document::path::{Path, Segment};
 use crate::limits::DOCUMENT_LEVELS_MAX;
-use crate::types::Kinds;
+use crate::types::{CollectionType, Kinds};
+
+/// How the fields of a table become values.
+#[derive(Clone, Default)]
+pub(crate) struct FieldOptions {
+    /// Whether numbers, `true`, `false` and `null` are recognized.
+    pub(crate) infer: bool,
+    /// The type of the collection, which decides about its places.
+    pub(crate) collection_type: Option<CollectionType>,
+}
 
 /// Where the fields of a record are in a document.
 #[derive(Default)]

@@ -6,21 +6,12 @@ mod columns;
 use std::io::{self, Read};
 
 use columns::Columns;
+pub(crate) use columns::FieldOptions;
 use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 
-use super::chunks::{Chunks, TextPosition, too_large};
-use super::split::{Broken, skip_byte_order_mark};
+use super::text::chunks::{Chunks, TextPosition, too_large};
+use super::text::split::{Broken, skip_byte_order_mark};
 use crate::cli::arguments::ExportFormat;
-use crate::types::CollectionType;
-
-/// How the fields of a table become values.
-#[derive(Clone, Default)]
-pub(crate) struct FieldOptions {
-    /// Whether numbers, `true`, `false` and `null` are recognized.
-    pub(crate) infer: bool,
-    /// The type of the collection, which decides about its places.
-    pub(crate) collection_type: Option<CollectionType>,
-}
 
 /// A record after the header.
 pub(crate) struct Row {
