@@ -56,6 +56,10 @@ mod following;
 mod formats;
 #[path = "../graphql/from_end.rs"]
 mod from_end;
+#[path = "../graphql/id_from.rs"]
+mod id_from;
+#[path = "../graphql/if_absent.rs"]
+mod if_absent;
 #[path = "../graphql/indexing.rs"]
 mod indexing;
 #[path = "../graphql/indexing_large.rs"]
@@ -72,6 +76,8 @@ mod names;
 mod nodes;
 #[path = "../graphql/operations.rs"]
 mod operations;
+#[path = "../graphql/parents.rs"]
+mod parents;
 #[path = "../graphql/partial.rs"]
 mod partial;
 #[path = "../graphql/patching.rs"]
@@ -114,6 +120,14 @@ mod taking;
 mod timeouts;
 #[path = "../graphql/totals.rs"]
 mod totals;
+#[path = "../graphql/typed.rs"]
+mod typed;
+#[path = "../graphql/typed_live.rs"]
+mod typed_live;
+#[path = "../graphql/typed_pages.rs"]
+mod typed_pages;
+#[path = "../graphql/typed_writes.rs"]
+mod typed_writes;
 #[path = "../graphql/types.rs"]
 mod types;
 #[path = "../graphql/types_checks.rs"]
@@ -126,10 +140,14 @@ mod unique_values;
 mod unknown_commits;
 #[path = "../graphql/updating.rs"]
 mod updating;
+#[path = "../graphql/updating_one.rs"]
+mod updating_one;
 #[path = "../graphql/variables.rs"]
 mod variables;
 #[path = "../graphql/versions.rs"]
 mod versions;
+#[path = "../graphql/write_list.rs"]
+mod write_list;
 #[path = "../graphql/writing.rs"]
 mod writing;
 
@@ -169,6 +187,8 @@ pub(crate) fn suite() -> Vec<Case> {
         following::suite(),
         formats::suite(),
         from_end::suite(),
+        id_from::suite(),
+        if_absent::suite(),
         indexing::suite(),
         indexing_large::suite(),
         lengths::suite(),
@@ -177,6 +197,7 @@ pub(crate) fn suite() -> Vec<Case> {
         names::suite(),
         nodes::suite(),
         operations::suite(),
+        parents::suite(),
         partial::suite(),
         patching::suite(),
         plans::suite(),
@@ -195,14 +216,20 @@ pub(crate) fn suite() -> Vec<Case> {
         taking::suite(),
         timeouts::suite(),
         totals::suite(),
+        typed::suite(),
+        typed_live::suite(),
+        typed_pages::suite(),
+        typed_writes::suite(),
         types::suite(),
         types_checks::suite(),
         types_model::suite(),
         unique_values::suite(),
         unknown_commits::suite(),
         updating::suite(),
+        updating_one::suite(),
         variables::suite(),
         versions::suite(),
+        write_list::suite(),
         writing::suite(),
     ]
     .into_iter()
