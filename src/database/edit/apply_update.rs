@@ -67,10 +67,10 @@ pub(crate) async fn update(
     }
 }
 
-/// Applies updates to a document that must exist, as [`update`]. Returns whether the document changed.
+/// Applies updates to a document that must exist, as `update` does. Returns whether the document changed.
 ///
 /// # Errors
-/// `NOT_FOUND`: the document does not exist. As [`update`].
+/// `NOT_FOUND`: the document does not exist. As `update`.
 pub async fn update_document(
     transaction: &dyn Transaction,
     budget: &Budget,

@@ -68,10 +68,10 @@ impl WriteCondition {
         )
     }
 
-    /// As [`WriteCondition::check`], where something with this version is stored.
+    /// As `WriteCondition::check`, where something with this version is stored.
     ///
     /// # Errors
-    /// As [`WriteCondition::check`].
+    /// As `WriteCondition::check`.
     pub fn check_version(&self, version: Option<&str>) -> Result<()> {
         self.check(Some(&StoredState {
             version: version.map(str::to_owned),
