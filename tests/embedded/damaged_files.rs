@@ -3,7 +3,8 @@
 
 use std::time::Duration;
 
-use phyllo::store::{EmbeddedOptions, LOG_NAMES, Store};
+use phyllo::error::ErrorKind;
+use phyllo::store::{EmbeddedOptions, LOG_NAMES, RangeRead, Store};
 use redb::{ReadableDatabase, TableDefinition};
 use tokio::time::{Instant, sleep};
 
@@ -254,4 +255,78 @@ async fn every_prefix_of_a_file_is_recognized() {
             }
         }
     }
+}
+
+/// redb does not verify its pages when it reads them, and panics on some contents.
+#[tokio::test(flavor = "multi_thread")]
+async fn damaged_pages_of_redb_are_errors_and_no_panics() {
+    let machine = Machine::new();
+    let store = machine.open().expect("a store");
+    for number in 0..600 {
+        set(&store, format!("{number:04}"), vec![1; 400])
+            .await
+            .expect("committed");
+    }
+    drop(store);
+    let (closed, pairs) = (machine.image(), 600);
+    let file = closed[2].as_ref().expect("a file of redb");
+    let used = (BLOCK..file.len()).step_by(BLOCK);
+    let used = used.filter(|at| file[*at..at + BLOCK] != [0; BLOCK]);
+    let used: Vec<usize> = used.collect();
+    let (mut failed, mut whole) = (0, 0);
+    for (number, at) in used.iter().enumerate().step_by(rounds(2, 1)) {
+        let other = used[(number + 7) % used.len()];
+        for damage in [
+            [0; BLOCK],
+            [0xFF; BLOCK],
+            file[other..other + BLOCK].try_into().expect("a page"),
+        ] {
+            let mut image = closed.clone();
+            image[2].as_mut().expect("a file")[*at..at + BLOCK].copy_from_slice(&damage);
+            let machine = Machine::holding(image);
+            let Ok(reader) = machine.read() else {
+                failed += 1;
+                continue;
+            };
+            let snapshot = reader.snapshot().await.expect("it serves");
+            let forward = snapshot.range(RangeRead::new(b"", b"\xFF")).await;
+            let backward = snapshot
+                .range(RangeRead {
+                    reverse: true,
+                    ..RangeRead::new(b"", b"\xFF")
+                })
+                .await;
+            let several = [RangeRead::new(b"00", b"02"), RangeRead::new(b"03", b"05")];
+            let several = snapshot.ranges(&several).await;
+            let one = snapshot.get(b"0300").await;
+            let several = several.batches.iter().map(|batch| batch.as_ref().err());
+            let errors = [
+                forward.as_ref().err(),
+                backward.as_ref().err(),
+                one.as_ref().err(),
+            ];
+            let errors: Vec<_> = errors.into_iter().chain(several).flatten().collect();
+            for error in &errors {
+                assert_eq!(error.kind(), ErrorKind::Unavailable, "page {at}");
+            }
+            // A store that is written to, and closed.
+            if let Ok(store) = machine.open() {
+                match set(&store, "0300", vec![2; 400]).await {
+                    Ok(_) => drop(store),
+                    Err(error) => assert_eq!(error.kind(), ErrorKind::Unavailable, "page {at}"),
+                }
+            }
+            if errors.is_empty() {
+                whole += usize::from(
+                    all_in(&*snapshot)
+                        .await
+                        .is_ok_and(|read| read.len() == pairs),
+                );
+            } else {
+                failed += 1;
+            }
+        }
+    }
+    assert!(failed > 20, "{failed} failed");
+    assert!(whole > 0, "some pages are not read");
 }

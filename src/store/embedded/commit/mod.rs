@@ -47,7 +47,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use arc_swap::ArcSwap;
-use redb::{Database, ReadOnlyTable};
+use redb::ReadOnlyTable;
 use tokio::runtime::Runtime;
 use tokio::sync::{Mutex as AsyncMutex, Notify, OwnedMutexGuard, watch};
 
@@ -60,6 +60,7 @@ use super::deferred_file::DeferredFile;
 use super::log::StoreLog;
 use super::open::Opened;
 use super::open::sessions::{CurrentSession, sessions};
+use super::redb_panics::OpenDatabase;
 use super::tables::pairs::Tables;
 use super::tables::view::{Base, View};
 use super::tables::writes::Clearing;
@@ -145,7 +146,7 @@ pub(super) struct Committer {
     pub(super) checkpointer: BackgroundThread,
     /// Whether the store is being closed.
     closing: watch::Sender<bool>,
-    pub(super) database: Database,
+    pub(super) database: OpenDatabase,
     /// The file of the database, if the store can have a log.
     pub(super) file: Option<DeferredFile>,
     /// Whether the files of the log that was recovered are still there, because the disk was full.

@@ -7,13 +7,10 @@ pub(super) mod restore_backup;
 pub(super) mod salvage;
 pub(super) mod sessions;
 
-use std::cell::RefCell;
 use std::fs::{self, File};
 use std::io;
-use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::path::Path;
 use std::rc::Rc;
-use std::sync::Once;
 use std::time::Instant;
 
 use redb::{Builder, Database, ReadableDatabase, StorageBackend};
@@ -23,6 +20,7 @@ use super::deferred_file::DeferredFile;
 use super::log::{
     LogDirectory, LogFiles, LogPlace, Recovery, StoreLog, check_ended, error_of, replay,
 };
+use super::redb_panics::{OpenDatabase, quietly};
 use super::tables::{ENGINE, LAST_COMMIT, PAIRS};
 use super::{EmbeddedOptions, files};
 use crate::error::{Error, ErrorKind, Result};
@@ -34,7 +32,7 @@ const MAKING_NAME: &str = "phyllo.redb.new";
 
 /// An opened store without faults.
 pub(super) struct Opened {
-    pub(super) database: Database,
+    pub(super) database: OpenDatabase,
     pub(super) last_commit: u64,
     /// `None`: the store is not in a directory, and cannot have a log.
     pub(super) log: Option<StoreLog>,
@@ -230,7 +228,7 @@ pub(super) fn on_backend(backend: impl StorageBackend) -> Result<Opened> {
     attempt("on the backend", || {
         let prepared = prepare(Builder::new().create_with_backend(backend)?)?;
         Ok(Opened {
-            database: prepared.database,
+            database: prepared.database.into(),
             last_commit: prepared.last_commit,
             log: None,
             file: None,
@@ -263,7 +261,7 @@ impl PreparedFile {
     ) -> Opened {
         let log = StoreLog::new(log, options.log_segment_bytes, self.log.is_some());
         Opened {
-            database: self.database,
+            database: self.database.into(),
             last_commit: self.last_commit,
             log: Some(log),
             file: Some(file),
@@ -375,31 +373,4 @@ fn damaged(place: &str, what: &str) -> Error {
 fn unavailable(place: &str, why: &str) -> Error {
     let message = format!("the store {place} cannot be opened: {why}");
     Error::new(ErrorKind::Unavailable, message)
-}
-
-thread_local! {
-    /// The panics of this thread while it runs [`quietly`].
-    static PANICS: RefCell<Option<String>> = const { RefCell::new(None) };
-}
-
-/// Runs `work`. A panic is not printed; its text is the error.
-fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
-    static HOOK: Once = Once::new();
-    HOOK.call_once(|| {
-        let print = panic::take_hook();
-        panic::set_hook(Box::new(move |panic| {
-            let noted = PANICS.with_borrow_mut(|panics| {
-                panics.as_mut().map(|text| {
-                    text.push_str(&panic.to_string());
-                })
-            });
-            if noted.is_none() {
-                print(panic);
-            }
-        }));
-    });
-    PANICS.set(Some(String::new()));
-    let done = catch_unwind(AssertUnwindSafe(work));
-    let panics = PANICS.take().unwrap_or_default();
-    done.map_err(|_| panics)
 }

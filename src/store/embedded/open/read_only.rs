@@ -14,6 +14,7 @@ use tokio::sync::watch;
 use super::super::commit::{Progress, Published};
 use super::super::deferred_file::DeferredFile;
 use super::super::log::{LogDirectory, LogFiles, Recovery, check_ended, error_of};
+use super::super::redb_panics::OpenDatabase;
 use super::super::tables::view::{Base, View};
 use super::super::{EmbeddedOptions, files};
 use super::sessions::sessions;
@@ -27,7 +28,7 @@ pub struct EmbeddedReader {
     /// The number of the last commit, which never changes.
     commits: watch::Sender<u64>,
     // Dropped last: it holds the lock of the file.
-    _database: Database,
+    _database: OpenDatabase,
 }
 
 impl EmbeddedReader {
@@ -71,7 +72,7 @@ impl EmbeddedReader {
         Ok(Self {
             published: Arc::new(published),
             commits: watch::Sender::new(last_commit),
-            _database: database,
+            _database: database.into(),
         })
     }
 

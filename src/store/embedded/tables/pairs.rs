@@ -13,6 +13,7 @@ use super::visible::{Visible, VisiblePart};
 use crate::limits::{
     READ_BYTES_PER_STEP, READ_STEPS_AT_A_TIME, STEPS_PER_HIDDEN_RANGE, STEPS_PER_RANGE,
 };
+use crate::store::embedded::redb_panics::read_table;
 use crate::store::read::{BatchStart, Filling};
 use crate::store::{Pairs, RangeRead, key_after};
 
@@ -99,13 +100,15 @@ pub(crate) fn get(
     if let Some(value) = tables.overlays.and_then(|overlays| overlays.get(key)) {
         return Ok(value.map(<[u8]>::to_vec));
     }
-    if let Some(tombstones) = tables.tombstones
-        && tombstones::covers(tombstones, key)?
-    {
-        return Ok(None);
-    }
-    let value = tables.pairs.get(key)?;
-    Ok(value.map(|value| value.value().to_vec()))
+    read_table(|| {
+        if let Some(tombstones) = tables.tombstones
+            && tombstones::covers(tombstones, key)?
+        {
+            return Ok(None);
+        }
+        let value = tables.pairs.get(key)?;
+        Ok(value.map(|value| value.value().to_vec()))
+    })
 }
 
 /// Appends pairs of a range to the batch that began at `start`.
@@ -120,6 +123,16 @@ pub(crate) fn append_range(
         return Ok(PortionEnd::Done { more: false });
     }
     steps.begin_range();
+    read_table(|| append_visible(tables, range, start, pairs, steps))
+}
+
+fn append_visible(
+    tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
+    range: RangeRead<'_>,
+    start: BatchStart,
+    pairs: &mut Pairs,
+    steps: &mut PortionSteps,
+) -> Result<PortionEnd, StorageError> {
     let mut filling = Filling::new(pairs, start, &range);
     let changes = tables
         .overlays

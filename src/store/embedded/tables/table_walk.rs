@@ -5,6 +5,7 @@ use redb::{ReadableTable, StorageError};
 use super::Bytes;
 use super::pairs::{PortionEnd, PortionSteps, Tables, append_range, rest_after};
 use crate::limits::PAIRS_WALKED_MAX;
+use crate::store::embedded::redb_panics::read_table;
 use crate::store::read::{BatchStart, Filling};
 use crate::store::{Pairs, RangeRead};
 
@@ -52,7 +53,7 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> TableWalk<'t, T> {
         let read = if range.reverse || tables.hide(range.begin, range.end) || changed() {
             append_range(self.tables, range, start, pairs, steps)
         } else {
-            self.read(range, start, pairs, steps)
+            read_table(|| self.read(range, start, pairs, steps))
         };
         if read.is_err() {
             self.at = None;

@@ -1,0 +1,75 @@
+//! Panics of redb, which are errors here. redb panics on some kinds of damage to its file.
+
+use std::cell::RefCell;
+use std::ops::{Deref, DerefMut};
+use std::panic::{self, AssertUnwindSafe, catch_unwind};
+use std::sync::Once;
+
+use redb::{Database, StorageError};
+
+/// Reads a table. A panic becomes [`StorageError::Corrupted`]. What was being read is of no use then.
+pub(super) fn read_table<T>(
+    read: impl FnOnce() -> Result<T, StorageError>,
+) -> Result<T, StorageError> {
+    quietly(read).unwrap_or_else(|panic| Err(StorageError::Corrupted(panic)))
+}
+
+/// A database of redb. redb writes when it closes a file; if that panics, a warning is logged, and the
+/// next start repairs the file or rejects it.
+pub(super) struct OpenDatabase(Option<Database>);
+
+impl From<Database> for OpenDatabase {
+    fn from(database: Database) -> Self {
+        Self(Some(database))
+    }
+}
+
+impl Deref for OpenDatabase {
+    type Target = Database;
+
+    fn deref(&self) -> &Database {
+        self.0.as_ref().expect("it is open until it is dropped")
+    }
+}
+
+impl DerefMut for OpenDatabase {
+    fn deref_mut(&mut self) -> &mut Database {
+        self.0.as_mut().expect("it is open until it is dropped")
+    }
+}
+
+impl Drop for OpenDatabase {
+    fn drop(&mut self) {
+        let database = self.0.take();
+        if let Err(panic) = quietly(|| drop(database)) {
+            tracing::warn!("the store's file was not closed: {panic}");
+        }
+    }
+}
+
+thread_local! {
+    /// The panics of this thread while it runs [`quietly`].
+    static PANICS: RefCell<Option<String>> = const { RefCell::new(None) };
+}
+
+/// Runs `work`. A panic is not printed; its text is the error.
+pub(super) fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    static HOOK: Once = Once::new();
+    HOOK.call_once(|| {
+        let print = panic::take_hook();
+        panic::set_hook(Box::new(move |panic| {
+            let noted = PANICS.with_borrow_mut(|panics| {
+                panics.as_mut().map(|text| {
+                    text.push_str(&panic.to_string());
+                })
+            });
+            if noted.is_none() {
+                print(panic);
+            }
+        }));
+    });
+    PANICS.set(Some(String::new()));
+    let done = catch_unwind(AssertUnwindSafe(work));
+    let panics = PANICS.take().unwrap_or_default();
+    done.map_err(|_| panics)
+}
