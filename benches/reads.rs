@@ -1,6 +1,9 @@
 //! Reads over HTTP: subdocuments compared with a constant, large documents with small ones, whole
 //! documents with a scan of the engine, many paths with many requests, and access rules with none.
 //!
+//! With `PHYLLO_BENCH_PROGRAMS=OLD,NEW` (paths of two builds of phyllo), only the rates of reads by
+//! servers of both, by turns.
+//!
 //! Responses are not cached.
 
 #![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
@@ -20,7 +23,9 @@ use axum::routing::post;
 use phyllo::database::Database;
 use phyllo::key::{Family, Leaves};
 use phyllo::store::Batches;
+use support::compared_reads::compare_reads;
 use support::load::{Connection, graphql, post as post_request, rate};
+use support::programs::programs;
 use support::{
     TURN, application, application_under, compare, database, document, serve_application,
     store_batch, store_document,
@@ -34,6 +39,11 @@ const LARGE: i64 = 1_000_000;
 const ARRAY: i64 = 7;
 
 fn main() {
+    let programs = programs();
+    if !programs.is_empty() {
+        compare_reads(&programs);
+        return;
+    }
     let runtime = tokio::runtime::Runtime::new().expect("a runtime");
     let directory = tempfile::tempdir().expect("a directory");
     let database = runtime.block_on(filled(directory.path()));

@@ -8,6 +8,7 @@
 
 pub(crate) mod appends;
 pub(crate) mod catch_up;
+pub(crate) mod compared_reads;
 pub(crate) mod counts;
 pub(crate) mod load;
 pub(crate) mod programs;
