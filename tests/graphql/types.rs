@@ -207,17 +207,25 @@ async fn the_cost_of_a_change_does_not_grow_with_the_document() {
         r#"mergeDocument(id: 1, patch: {map: {m1: 5, m2: null}}) { key }"#,
         r#"incrementDocument(id: 1, path: "/list/0") { key }"#,
     ];
-    // One after the other, because a cluster is one store.
-    let mut costs = Vec::new();
-    for leaves in [300, 3_000] {
-        let client = large_documents(leaves).await;
-        for change in changes {
-            let query = format!("mutation {{ {change} }}");
-            costs.push((change, client.cost(&query, NONE).await.1));
+    // One after the other, because a cluster is one store. Work in the background of a database may be
+    // counted, too, but not each time.
+    let mut differing = Vec::new();
+    for _ in 0..3 {
+        let mut costs = Vec::new();
+        for leaves in [300, 3_000] {
+            let client = large_documents(leaves).await;
+            for change in changes {
+                let query = format!("mutation {{ {change} }}");
+                costs.push((change, client.cost(&query, NONE).await.1));
+            }
         }
+        let (of_small, of_large) = costs.split_at(changes.len());
+        if of_large == of_small {
+            return;
+        }
+        differing.push((of_large.to_vec(), of_small.to_vec()));
     }
-    let (of_small, of_large) = costs.split_at(changes.len());
-    assert_eq!(of_large, of_small);
+    panic!("{differing:#?}");
 }
 
 async fn a_new_document_that_does_not_fit_is_rejected() {
