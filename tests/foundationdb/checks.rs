@@ -25,7 +25,7 @@ cases!(
     ]
 );
 
-const DOCUMENTS: i64 = 600;
+const DOCUMENTS: i64 = 3_000;
 
 async fn filled() -> Client {
     let client = client_of(empty_store().await).await;
