@@ -180,9 +180,6 @@ impl Drop for Slice<'_> {
         }
         let polled = thread_time().saturating_sub(self.begun);
         let polled = polled.saturating_sub(blocked);
-        if polled > Duration::from_millis(3) {
-            eprintln!("LONGPOLL {polled:?} blocked {blocked:?} steps {steps}");
-        }
         if polled > LONG_POLL_TIME {
             LONG_POLLS.fetch_add(1, Relaxed);
         }
