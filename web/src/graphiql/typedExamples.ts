@@ -38,8 +38,8 @@ export function typedExamples(of: TypedCollection, document: ExampleDocument, co
 const oneExample = ({ type, one, fields }: TypedCollection, key: string) => `\
 # The collection has a type, so its members are
 # fields. Only what is selected is read.
-# Ctrl-Enter runs this, Ctrl-Space completes, and
-# the first icon on the left opens the docs.
+# Ctrl-Enter runs this, Ctrl-Space completes,
+# and the first icon on the left opens the docs.
 
 query ${type} {
   ${one}(key: ${key}) {
@@ -91,10 +91,10 @@ function updateExample({ type, fields }: TypedCollection, { values }: ExampleDoc
   if (!changed) return [];
   const query = `\
 # A merge patch: a member that is not given is
-# unchanged, and null removes it. This one stores the
-# value that is there, so nothing changes until you
-# edit it. A value that does not fit is rejected,
-# with its place.
+# unchanged, and null removes it. This one stores
+# the value that is there, so nothing changes
+# until you edit it. A value that does not fit is
+# rejected, with its place.
 
 mutation Update${type} {
   update${type}(
@@ -112,10 +112,10 @@ mutation Update${type} {
 
 /** Both fields are one transaction, so that no document remains. */
 const createExample = ({ type }: TypedCollection) => `\
-# What the type requires is under "Variables" below.
-# The fields of a mutation are one transaction, and
-# the second one deletes the document again: remove
-# it to keep the document.
+# What the type requires is under "Variables".
+# The fields of a mutation are one transaction,
+# and the second one deletes the document again:
+# remove it to keep the document.
 
 mutation Create${type}($${argumentOf(type)}: ${type}Input!) {
   create${type}(key: "example", ${argumentOf(type)}: $${argumentOf(type)}) {
