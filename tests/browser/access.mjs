@@ -28,15 +28,35 @@ export async function access({ page, check, screenshot }, { guarded, token, read
     await page.getByText('Read-only', { exact: true }).waitFor();
     assert.equal(await page.getByRole('main').getByRole('button').count(), 0);
   });
-  await check('an empty store takes the sample data with one click', async () => {
+  await check('GraphiQL on an empty store offers the sample data, or to open without data', async () => {
     await page.getByRole('button', { name: 'Token ✓' }).click();
     await enter(token);
+    await page.evaluate(() => localStorage.clear());
+    await page.goto('about:blank');
+    await page.goto(new URL('#/graphiql', guarded).href);
+    await page.getByRole('button', { name: 'Store the sample data' }).waitFor();
+    for (const width of [390, 1280]) {
+      await page.setViewportSize({ width, height: 800 });
+      await assertFits(page);
+      await screenshot(`empty-store-graphiql-${width}`);
+      await assertAccessible(page);
+    }
+    await page.getByRole('button', { name: 'Open GraphiQL without data' }).click();
+    await page.getByRole('tab', { name: 'InsertNote' }).waitFor();
+    await page.goto('about:blank'); // GraphiQL saves its tabs some time after a change
+    await page.goto(guarded);
+    await page.evaluate(() => localStorage.clear());
+  });
+  await check('an empty store takes the sample data with one click', async () => {
     await page.getByRole('heading', { name: 'No collections' }).waitFor();
     await screenshot('empty-store');
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Store the sample data' }).click();
     await page.getByRole('link', { name: 'countries 40' }).waitFor();
     await page.getByRole('link', { name: 'guides 1' }).click();
+  });
+  await check('the sample data has its types', async () => {
+    await page.getByText('All documents fit').waitFor();
   });
   await check('a server without a change log says so', async () => {
     await page.getByText('Not live: the change log is off').waitFor();
@@ -45,7 +65,7 @@ export async function access({ page, check, screenshot }, { guarded, token, read
     await page.reload();
     await page.getByRole('link', { name: 'css', exact: true }).waitFor();
     await page.getByRole('link', { name: 'GraphiQL' }).click();
-    await page.getByRole('tab', { name: 'OneCountry' }).waitFor();
+    await page.getByRole('button', { name: 'OneCountry', exact: true }).click();
     await page.locator('.graphiql-query-editor .view-line').first().waitFor();
     await page.locator('.graphiql-response .monaco-editor').waitFor();
     await page.getByRole('button', { name: /^Execute query/ }).click();
@@ -87,7 +107,10 @@ export async function access({ page, check, screenshot }, { guarded, token, read
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByRole('link', { name: '← countries' }).click();
     await page.getByRole('link', { name: 'FRA', exact: true }).waitFor();
-    assert.equal(await page.getByRole('button', { name: 'Insert' }).count(), 0);
+    await page.getByText('All documents fit').waitFor();
+    await page.getByRole('button', { name: 'Definition' }).click();
+    await page.getByLabel('Definition of the type').waitFor();
+    assert.equal(await page.getByRole('button', { name: /^(Insert|New index|Change the type|Drop the type)$/ }).count(), 0);
     assert.deepEqual(mutations.splice(0), ['Access']);
   });
   await check('the token can be forgotten', async () => {

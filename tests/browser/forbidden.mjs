@@ -120,6 +120,29 @@ export async function forbidden({ page, check, screenshot }, { ruled, secret, re
     await row('name "Grace"').waitFor();
     assert.equal(await client.read('people', 'ada', ''), '{"profile":{"born":"1906","list":[1,2],"name":"Grace"},"salary":5}');
   });
+  await check('a type is shown with its collection, and validates where it is hidden', async () => {
+    const set = 'mutation ($collection: String!, $schema: JSON!) { setCollectionType(collection: $collection, schema: $schema) { state } }';
+    const name = { type: 'string', minLength: 2 };
+    await client.query(set, { collection: 'open', schema: { title: 'Place', type: 'object', properties: { area: { type: 'number' } } } });
+    await client.query(set, { collection: 'people', schema: { type: 'object', properties: { profile: { type: 'object', properties: { name } } } } });
+    await open(user('ada'), '#/c/open');
+    await page.getByText('All documents fit').waitFor();
+    await page.getByRole('button', { name: 'Definition' }).click();
+    await page.getByLabel('Definition of the type').getByText('"Place"').waitFor();
+    await page.getByRole('button', { name: 'Change the type' }).click();
+    await page.getByRole('button', { name: 'Set the type' }).click();
+    await forbids('').waitFor();
+    await screenshot('forbidden-type');
+    await assertAccessible(page);
+    await open(user('ada'), '#/c/people/ada/%2Fprofile');
+    await press('name', 'F2');
+    await page.getByRole('textbox', { name: 'New value of /profile/name' }).fill('A');
+    await page.keyboard.press('Enter');
+    await page.getByRole('alert').filter({ hasText: 'Expected at least 2 characters' }).waitFor();
+    assert.equal(await page.getByText('string, at least 2 characters').count(), 0);
+    await page.keyboard.press('Escape');
+    assert.equal(await client.read('people', 'ada', '/profile/name'), '"Grace"');
+  });
   await check('a name of digits is opened by a list, because a pointer can mean an element', async () => {
     await open(user('42'), '#/c/products/tea/%2Freviews%2F42');
     await forbids('read "/reviews/42" of document tea').waitFor();

@@ -5,7 +5,9 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { until } from './harness.mjs';
 
-const QUERIES = ['OneCountry', 'BigDocument', 'SeveralCountries', 'FindCountries', 'Collections', 'InsertNote', 'ChangeNote'];
+/** Made from the type of the collection with most documents. */
+const OF_THE_TYPE = ['Country', 'Countries', 'UpdateCountry', 'CreateCountry'];
+const QUERIES = [...OF_THE_TYPE, 'OneCountry', 'BigDocument', 'SeveralCountries', 'FindCountries', 'Collections', 'InsertNote', 'ChangeNote'];
 const TABS = [...QUERIES, 'Live'];
 const TYPED = `query Typed { collections { name count } document(collection: "countries", id: "FRA") { value(path: ["name", "common"]) } }`;
 
@@ -32,6 +34,11 @@ export async function graphiql({ base, page, check, screenshot, complaints, host
       await screenshot(`example-${name}`);
     });
   }
+  await check('the examples of a type change nothing', async () => {
+    const { collections, country } = await client.query('{ collections { name count } country(key: "AND") { region } }');
+    assert.equal(collections.find(({ name }) => name === 'countries').count, 40);
+    assert.deepEqual(country, { region: 'Europe' });
+  });
   await check('the example Live shows a value again after each change, until it is stopped', async () => {
     await page.getByRole('button', { name: 'Live', exact: true }).click();
     await page.getByRole('button', { name: /^Execute query/ }).click();
@@ -73,12 +80,49 @@ export async function graphiql({ base, page, check, screenshot, complaints, host
       ['{ document(collection: "coun', 'countries'],
       ['{ document(collection: "countries", id: "FR', 'FRA'],
       ['{ document(collection: "countries", id: "FRA", path: "/name/', '/name/official'],
+      ['{ documents(collection: "countries", where: {at: "$.na', '$.name.official'],
+      ['{ country(key: "FR', 'FRA'],
+      ['mutation { updateCountry(key: "FR', 'FRA'],
     ]) {
       await type(query);
       await page.keyboard.press('Control+Space');
       await offered(expected).waitFor();
       await page.keyboard.press('Escape');
     }
+    await type(TYPED);
+  });
+  await check('members and values of a type are completed', async () => {
+    for (const [query, expected] of [
+      ['{ country(key: "FRA") { subr', 'subregion'],
+      ['{ countries(where: {region: {eq: Ocea', 'Oceania'],
+    ]) {
+      await type(query);
+      await page.keyboard.press('Control+Space');
+      await page.locator('.suggest-widget.visible .monaco-list-row', { hasText: expected }).waitFor();
+      await page.keyboard.press('Escape');
+    }
+    await type(TYPED);
+  });
+  await check('a type that is set in Explore is in the schema of GraphiQL', async () => {
+    await client.store('gadgets', 'one', '{"weight": 1}');
+    await page.getByRole('link', { name: 'Explore' }).click();
+    await page.getByRole('button', { name: 'Reload' }).click();
+    await page.getByRole('link', { name: 'gadgets 1' }).click();
+    await page.getByRole('button', { name: 'Set a type' }).click();
+    await page.getByRole('button', { name: 'Set the type' }).click();
+    await page.getByText('All documents fit').waitFor();
+    await page.getByRole('link', { name: 'GraphiQL' }).click();
+    await type('{ gadget(key: "one") { weig');
+    await until(async () => {
+      await page.keyboard.press('Control+Space');
+      await page.waitForTimeout(200);
+      return page.locator('.suggest-widget.visible .monaco-list-row', { hasText: 'weight' }).isVisible();
+    });
+    await page.keyboard.press('Escape');
+    // Explore stays as it was left, and would follow the collection.
+    await page.goto(new URL('#/', base).href);
+    await page.goto(new URL('#/graphiql', base).href);
+    await client.change('dropCollection(collection: "gadgets", everything: true) { collection }');
     await type(TYPED);
   });
   await check('GraphiQL can be used at 390 pixels', async () => {

@@ -94,7 +94,7 @@ export function clientOf(base, token) {
     return answer.data;
   }
   return {
-    query: (query) => send(JSON.stringify({ query })),
+    query: (query, variables) => send(JSON.stringify({ query, variables })),
     change: (field) => send(JSON.stringify({ query: `mutation { ${field} }` })),
     /** Stores a document, given as JSON text. */
     store(collection, key, text) {

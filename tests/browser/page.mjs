@@ -22,6 +22,7 @@ import { start } from './harness.mjs';
 import { live } from './live.mjs';
 import { names } from './names.mjs';
 import { parts } from './parts.mjs';
+import { types } from './types.mjs';
 
 const [base, artifacts, guarded, token, readOnlyToken, ruled, secret] = process.argv.slice(2);
 if (!secret) {
@@ -36,6 +37,7 @@ await edits(tested);
 await parts(tested);
 await imports(tested);
 await filters(tested);
+await types(tested);
 await live(tested);
 await connection(tested);
 await forbidden(tested, { ruled, secret, readOnlyToken });

@@ -813,6 +813,33 @@ async fn a_type_on_an_empty_collection_is_enforced_at_once() {
     assert_eq!(data["collections"], json!([{"name": "D", "count": 0}]));
 }
 
+async fn collections_by_name_reads_one_type() {
+    let client = client().await;
+    set_type(&client, "D", &schema()).await;
+    set_type(
+        &client,
+        "other",
+        &json!({"type": "object", "title": "Other"}),
+    )
+    .await;
+    let query = r#"query($name: String) {
+        named: collections(name: $name) { name type { schema } }
+        none: collections(name: "nothing") { name }
+        all: collections(name: null) { name }
+        unnamed: collections { name }
+    }"#;
+    let data = client.data(query, json!({"name": "other"})).await;
+    assert_eq!(
+        data["named"],
+        json!([{"name": "other", "type": {"schema": {"type": "object", "title": "Other"}}}])
+    );
+    assert_eq!(data["none"], json!([]));
+    assert_eq!(data["all"], json!([{"name": "D"}, {"name": "other"}]));
+    assert_eq!(data["unnamed"], data["all"]);
+    let all = client.data(query, NONE).await;
+    assert_eq!(all["named"].as_array().map(Vec::len), Some(2));
+}
+
 async fn a_simulation_changes_nothing() {
     let client = client().await;
     client.insert("1", ANN).await;

@@ -135,8 +135,8 @@ pub(crate) enum Field {
     Introspection(usize),
     /// `Query.changesCursor`
     ChangesCursor,
-    /// `Query.collections`
-    Collections(Selection),
+    /// `Query.collections`, with its argument `name`.
+    Collections(Option<Input>, Selection),
     /// `Query._service`
     Service(Selection),
     /// `_Service.sdl`

@@ -430,7 +430,7 @@ impl<'d> Planner<'d> {
             "__schema" | "__type" => self.introspection(requested, sources),
             "changesCursor" => Field::ChangesCursor,
             "changes" => Field::Change(below()?),
-            "collections" => Field::Collections(below()?),
+            "collections" => Field::Collections(argument("name").cloned(), below()?),
             "node" => Field::NodeById(argument("id")?.clone(), self.nodes(sources)?),
             "nodes" => Field::NodesById(argument("ids")?.clone(), self.nodes(sources)?),
             "_service" => Field::Service(below()?),

@@ -16,6 +16,15 @@ export type DocumentChangeKind =
   /** The document was changed. */
   | 'UPDATED';
 
+/** What a new type of a collection means for its stored documents. */
+export type DocumentCollectionTypeEffect =
+  /** All stored documents certainly fit: there are none, or they fit the type before, and every document that fits it fits the new one. */
+  | 'COMPATIBLE'
+  /** The stored documents are checked in the background. */
+  | 'NEEDS_CHECK'
+  /** The collection has this type already. */
+  | 'UNCHANGED';
+
 /** Whether the stored documents of a collection fit its type. Writes are validated in every state. */
 export type DocumentCollectionTypeState =
   /** Documents that were stored before the type are being checked while writes continue. */
@@ -108,7 +117,14 @@ export type JsonKind =
 export type CollectionsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type CollectionsQuery = { collections: Array<{ name: string, count: number, indexes: Array<{ name: string, on: Array<string>, unique: boolean, state: DocumentIndexState, error: string | null }> }> };
+export type CollectionsQuery = { collections: Array<{ name: string, count: number, indexes: Array<{ name: string, on: Array<string>, unique: boolean, state: DocumentIndexState, error: string | null }>, type: { state: DocumentCollectionTypeState, checked: number | null } | null }> };
+
+export type CollectionTypeQueryVariables = Exact<{
+  name: string;
+}>;
+
+
+export type CollectionTypeQuery = { collections: Array<{ type: { schema: unknown, state: DocumentCollectionTypeState, violations: Array<{ key: string, place: string, expected: string, value: string | null }> } | null }> };
 
 export type SampleQueryVariables = Exact<{
   collection: string;
@@ -262,6 +278,7 @@ export type CreateIndexMutationVariables = Exact<{
   collection: string;
   name: string;
   on: Array<string> | string;
+  unique?: boolean;
 }>;
 
 
@@ -278,10 +295,18 @@ export type DropIndexMutation = { dropIndex: boolean };
 export type SetTypeMutationVariables = Exact<{
   collection: string;
   schema: unknown;
+  dryRun?: boolean;
 }>;
 
 
-export type SetTypeMutation = { setCollectionType: { state: DocumentCollectionTypeState } };
+export type SetTypeMutation = { setCollectionType: { effect: DocumentCollectionTypeEffect, state: DocumentCollectionTypeState, examined: number | null, complete: boolean, violations: Array<{ key: string, place: string, expected: string, value: string | null }> } };
+
+export type DropTypeMutationVariables = Exact<{
+  collection: string;
+}>;
+
+
+export type DropTypeMutation = { dropCollectionType: boolean };
 
 export type ChangesSubscriptionVariables = Exact<{
   collection: string;
@@ -307,6 +332,17 @@ export type StoredQueryVariables = Exact<{
 
 
 export type StoredQuery = { documents: { nodes: Array<{ key: string }> } };
+
+export type ReferencedQueryVariables = Exact<{
+  collection: string;
+  keys?: DocumentKeyFilter | null | undefined;
+  where?: DocumentFilter | null | undefined;
+  path: ReadonlyArray<string | number> | string;
+  first: number;
+}>;
+
+
+export type ReferencedQuery = { documents: { nodes: Array<{ key: string, name: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null }> } };
 
 export class TypedDocumentString<TResult, TVariables>
   extends String
@@ -347,9 +383,29 @@ export const CollectionsDocument = new TypedDocumentString(`
       state
       error
     }
+    type {
+      state
+      checked
+    }
   }
 }
     `) as unknown as TypedDocumentString<CollectionsQuery, CollectionsQueryVariables>;
+export const CollectionTypeDocument = new TypedDocumentString(`
+    query CollectionType($name: String!) {
+  collections(name: $name) {
+    type {
+      schema
+      state
+      violations {
+        key
+        place
+        expected
+        value
+      }
+    }
+  }
+}
+    `) as unknown as TypedDocumentString<CollectionTypeQuery, CollectionTypeQueryVariables>;
 export const SampleDocument = new TypedDocumentString(`
     query Sample($collection: String!) {
   documents(collection: $collection, first: 10) {
@@ -585,8 +641,8 @@ export const InsertDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<InsertMutation, InsertMutationVariables>;
 export const CreateIndexDocument = new TypedDocumentString(`
-    mutation CreateIndex($collection: String!, $name: String!, $on: [JSONPath!]!) {
-  createIndex(collection: $collection, name: $name, on: $on) {
+    mutation CreateIndex($collection: String!, $name: String!, $on: [JSONPath!]!, $unique: Boolean! = false) {
+  createIndex(collection: $collection, name: $name, on: $on, unique: $unique) {
     name
     state
   }
@@ -598,12 +654,26 @@ export const DropIndexDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<DropIndexMutation, DropIndexMutationVariables>;
 export const SetTypeDocument = new TypedDocumentString(`
-    mutation SetType($collection: String!, $schema: JSON!) {
-  setCollectionType(collection: $collection, schema: $schema) {
+    mutation SetType($collection: String!, $schema: JSON!, $dryRun: Boolean! = false) {
+  setCollectionType(collection: $collection, schema: $schema, dryRun: $dryRun) {
+    effect
     state
+    examined
+    complete
+    violations {
+      key
+      place
+      expected
+      value
+    }
   }
 }
     `) as unknown as TypedDocumentString<SetTypeMutation, SetTypeMutationVariables>;
+export const DropTypeDocument = new TypedDocumentString(`
+    mutation DropType($collection: String!) {
+  dropCollectionType(collection: $collection)
+}
+    `) as unknown as TypedDocumentString<DropTypeMutation, DropTypeMutationVariables>;
 export const ChangesDocument = new TypedDocumentString(`
     subscription Changes($collection: String!, $id: ID, $after: String) {
   changes(collection: $collection, id: $id, after: $after) {
@@ -632,3 +702,21 @@ export const StoredDocument = new TypedDocumentString(`
   }
 }
     `) as unknown as TypedDocumentString<StoredQuery, StoredQueryVariables>;
+export const ReferencedDocument = new TypedDocumentString(`
+    query Referenced($collection: String!, $keys: DocumentKeyFilter, $where: DocumentFilter, $path: Path!, $first: Int!) {
+  documents(collection: $collection, keys: $keys, where: $where, first: $first) {
+    nodes {
+      key
+      name: subdocument(path: $path) {
+        ...Place
+      }
+    }
+  }
+}
+    fragment Place on Subdocument {
+  id
+  path
+  kind
+  length
+  version
+}`) as unknown as TypedDocumentString<ReferencedQuery, ReferencedQueryVariables>;

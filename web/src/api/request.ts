@@ -6,6 +6,16 @@ import { reportRefusal, token, withToken } from './session';
 /** Beside this page, so that both can be served under a path prefix. */
 const ENDPOINT = new URL('graphql', document.baseURI);
 
+/** A value that does not fit the type of its collection. */
+export interface Violation {
+  /** A JSON Pointer. */
+  place: string;
+  /** What the type requires. */
+  expected: string;
+  /** The value, cut. */
+  value?: string | null;
+}
+
 /** The first error of a response, with its code and limit (docs/errors.md). */
 export class RequestError extends Error {
   constructor(
@@ -14,6 +24,8 @@ export class RequestError extends Error {
     readonly limitName = '',
     /** That of the field; undefined if the request as a whole was rejected. */
     readonly path: readonly unknown[] | undefined = undefined,
+    /** If the code is `TYPE_MISMATCH`. */
+    readonly violations: readonly Violation[] = [],
   ) {
     super(message);
   }
@@ -67,7 +79,7 @@ export async function requestText<Data, Variables>(
 
 interface Answer<Data> {
   data?: Data | null;
-  errors?: { message: string; path?: unknown[]; extensions?: { code?: string; limitName?: string } }[];
+  errors?: { message: string; path?: unknown[]; extensions?: { code?: string; limitName?: string; violations?: Violation[] } }[];
 }
 
 /** The pause before a query is sent again. */
@@ -83,9 +95,9 @@ async function send<Data, Variables>(
   const answer = parse<Data>(text, status);
   const [error] = answer.errors ?? [];
   if (error) {
-    const { code = '', limitName } = error.extensions ?? {};
+    const { code = '', limitName, violations } = error.extensions ?? {};
     if (sender === token()) reportRefusal(code, error.path !== undefined);
-    throw new RequestError(error.message, code, limitName, error.path);
+    throw new RequestError(error.message, code, limitName, error.path, violations);
   }
   if (!answer.data) throw new RequestError('The response has no data.', '');
   return { data: answer.data, text };

@@ -1,19 +1,26 @@
-import { useState } from 'react';
+import { useState, type ReactNode } from 'react';
 import { InsertDocument, SetTypeDocument } from '../api/generated';
 import { JsonText, RawJson } from '../api/json';
 import { request, RequestError } from '../api/request';
 import { useEditable } from '../api/session';
+import { noteTypeChange } from '../api/types';
 import { Failure } from './Failure';
 import { SAMPLES } from './samples';
 
+interface Props {
+  onStored: () => void;
+  onImport?: (() => void) | undefined;
+  children?: ReactNode;
+}
+
 /** An empty store offers the sample data of `phyllo sample`. */
-export function EmptyStore({ onStored, onImport }: { onStored: () => void; onImport: (() => void) | undefined }) {
+export function EmptyStore({ onStored, onImport, children }: Props) {
   const editable = useEditable();
   const [busy, setBusy] = useState(false);
   const [error, setError] = useState<Error>();
   const storeAll = () => {
     setBusy(true);
-    storeSamples().then(onStored, (error: Error) => (setError(error), setBusy(false)));
+    storeSamples().then(() => (noteTypeChange(), onStored()), (error: Error) => (setError(error), setBusy(false)));
   };
   return (
     <div className="notice">
@@ -27,12 +34,15 @@ export function EmptyStore({ onStored, onImport }: { onStored: () => void; onImp
             </button>
           </p>
           <p>This stores some countries and one larger document, as <code>phyllo sample</code> does.</p>
-          <p>
-            <button type="button" onClick={onImport}>Import a file</button> stores documents of your own, as{' '}
-            <code>phyllo import FILE --collection NAME</code> does. A file can be dropped on the page, too.
-          </p>
+          {onImport && (
+            <p>
+              <button type="button" onClick={onImport}>Import a file</button> stores documents of your own, as{' '}
+              <code>phyllo import FILE --collection NAME</code> does. A file can be dropped on the page, too.
+            </p>
+          )}
         </>
       )}
+      {children}
       {error && <Failure error={error} />}
     </div>
   );

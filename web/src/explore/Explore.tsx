@@ -13,6 +13,7 @@ import { ImportPanel } from './import/ImportPanel';
 import { useDroppedFiles } from './import/useDroppedFiles';
 import { OpenCollection } from './OpenCollection';
 import { shownName } from './place';
+import { DocumentSchema, useCollectionType } from './types/useCollectionType';
 
 /** The collections, the documents of one of them, and one document. */
 export function Explore({ route }: { route: Route }) {
@@ -26,8 +27,9 @@ export function Explore({ route }: { route: Route }) {
   const named = view === 'c' && name !== undefined;
   const listed = named ? data?.collections.find((one) => one.name === name) : undefined;
   // Access rules can hide a collection from the list and allow some of its documents.
-  const unlisted = named && data !== undefined ? { name, count: null, indexes: [] } : undefined;
+  const unlisted = named && data !== undefined ? { name, count: null, indexes: [], type: null } : undefined;
   const chosen = listed ?? unlisted;
+  const type = useCollectionType(listed);
   const editable = useEditable() === true;
   // The panel stays while its import runs.
   const running = useRef(false);
@@ -75,10 +77,12 @@ export function Explore({ route }: { route: Route }) {
           <p className="notice">Choose a collection.</p>
         )}
         {chosen && key !== undefined && (
-          <DocumentView key={JSON.stringify([name, key, path])} collection={chosen.name} id={key} path={path} />
+          <DocumentSchema value={type.type?.schema}>
+            <DocumentView key={JSON.stringify([name, key, path])} collection={chosen.name} id={key} path={path} />
+          </DocumentSchema>
         )}
         {chosen && key === undefined && (
-          <CollectionView key={chosen.name} collection={chosen} onChanged={onChanged} onImport={onImport} />
+          <CollectionView key={chosen.name} collection={chosen} type={type} onChanged={onChanged} onImport={onImport} />
         )}
       </main>
     </div>

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { contains, jsonPathOf, pathOfText, pointerOf, queryOf, shownName, textOfPath, trailOf, type Path } from './place';
+import { contains, jsonPathOf, pathOfJsonPath, pathOfText, pointerOf, queryOf, shownName, textOfPath, trailOf, type Path } from './place';
 
 test('a pointer escapes ~ and /', () => assert.equal(pointerOf(['a/b', '~', '', 0]), '/a~1b/~0//0'));
 
@@ -55,4 +55,15 @@ test('a path contains itself and what is below it', () => {
   assert.equal(contains(['a'], ['a', 'b']), true);
   assert.equal(contains(['a', 'b'], ['a']), false);
   assert.equal(contains(['a'], ['ab']), false);
+});
+
+for (const path of [[], ['a', 'b'], ['list', 0, 'x'], ["it's", '"', '\\', '\u0000', 'a.b', '']] as Path[]) {
+  test(`the JSONPath of ${JSON.stringify(path)} is read as that path`, () => {
+    assert.deepEqual(pathOfJsonPath(jsonPathOf(path)), path);
+  });
+}
+
+test('a JSONPath of several places is no path', () => {
+  assert.deepEqual(pathOfJsonPath('$["a\\"b"]'), ['a"b']);
+  for (const text of ['', 'a', '$.', '$..a', '$.*', '$[*]', '$[-1]', '$[0:1]', '$[?@.a]', "$['\\q']"]) assert.equal(pathOfJsonPath(text), undefined);
 });

@@ -64,7 +64,8 @@ export function jsonPathOf(path: Path): string {
   return `$${path.map(stepOf).join('')}`;
 }
 
-function stepOf(step: Segment): string {
+/** A step of a JSONPath. */
+export function stepOf(step: Segment): string {
   if (typeof step === 'number') return `[${step}]`;
   return /^[A-Za-z_][A-Za-z_0-9]*$/.test(step) ? `.${step}` : `['${quoted(step)}']`;
 }
@@ -72,6 +73,23 @@ function stepOf(step: Segment): string {
 function quoted(name: string): string {
   const escaped = name.replaceAll('\\', '\\\\').replaceAll("'", "\\'");
   return escaped.replaceAll(/[\u0000-\u001f]/g, (char) => `\\u${char.charCodeAt(0).toString(16).padStart(4, '0')}`);
+}
+
+const STEP = String.raw`\.([\p{L}_][\p{L}\p{N}_]*)|\[(\d+)\]|\['((?:[^'\\]|\\.)*)'\]|\["((?:[^"\\]|\\.)*)"\]`;
+
+/** The path of a JSONPath that has only names and indexes; undefined for others. */
+export function pathOfJsonPath(text: string): Path | undefined {
+  if (!new RegExp(`^\\$(?:${STEP})*$`, 'u').test(text)) return undefined;
+  try {
+    return [...text.matchAll(new RegExp(STEP, 'gu'))].map(([, name, index, single, double]) => {
+      if (index !== undefined) return Number(index);
+      if (name !== undefined) return name;
+      const quoted = double ?? (single ?? '').replaceAll("\\'", "'").replaceAll('"', '\\"');
+      return String(JSON.parse(`"${quoted}"`));
+    });
+  } catch {
+    return undefined;
+  }
 }
 
 /** A query that reads the place, for GraphiQL and for clients. */

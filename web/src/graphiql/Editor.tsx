@@ -2,9 +2,12 @@
 import './workers';
 import { useGraphiQL, useGraphiQLActions, useMonaco } from '@graphiql/react';
 import { GraphiQL } from 'graphiql';
-import { useEffect } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import 'graphiql/style.css';
+import { learnAccess } from '../api/access';
+import { useTypeChanges } from '../api/types';
 import { useLoaded } from '../api/useLoaded';
+import { EmptyStore } from '../explore/EmptyStore';
 import icon from '../favicon.svg';
 import { completeFromStore } from './completion';
 import { EMPTY_TAB, readExamples } from './examples';
@@ -19,17 +22,34 @@ import { storage } from './storage';
  */
 const keepsHeaders = storage.getItem('graphiql:shouldPersistHeaders') === 'true';
 
+/** Examples are shown where no tabs are kept. */
+const visited = storage.getItem('graphiql:tabState') !== null;
+
 /** The file's name is relative to this module, not to the page. */
 const iconUrl = new URL(icon, import.meta.url).href;
 
 export default function Editor() {
-  const { data, error } = useLoaded('examples', readExamples);
-  if (!data && !error) return <p className="notice">Loading GraphiQL …</p>;
+  const { data, error, loading, reload } = useLoaded('examples', readExamples);
+  const [declined, setDeclined] = useState(false);
+  const offering = data?.empty === true && !declined && !visited;
+  useEffect(() => {
+    if (offering) void learnAccess();
+  }, [offering]);
+  if ((!data && !error) || (loading && offering)) return <p className="notice">Loading GraphiQL …</p>;
+  if (offering) {
+    return (
+      <main className="offer">
+        <EmptyStore onStored={reload}>
+          <p><button type="button" onClick={() => setDeclined(true)}>Open GraphiQL without data</button></p>
+        </EmptyStore>
+      </main>
+    );
+  }
   return (
     <GraphiQL
       fetcher={fetcher}
       storage={storage}
-      defaultTabs={data ?? EXAMPLES_WITHOUT_DATA}
+      defaultTabs={data?.tabs ?? EXAMPLES_WITHOUT_DATA}
       defaultQuery={EMPTY_TAB}
       defaultEditorToolsVisibility="variables"
       shouldPersistHeaders={keepsHeaders}
@@ -43,6 +63,7 @@ export default function Editor() {
         </a>
         <HandedOver />
         <Completion />
+        <FreshSchema />
       </GraphiQL.Logo>
     </GraphiQL>
   );
@@ -68,5 +89,18 @@ function HandedOver() {
 function Completion() {
   const monaco = useMonaco((state) => state.monaco);
   useEffect(() => (monaco ? completeFromStore(monaco) : undefined), [monaco]);
+  return null;
+}
+
+/** Reads the schema again when the type of a collection has changed. */
+function FreshSchema() {
+  const changes = useTypeChanges();
+  const { introspect } = useGraphiQLActions();
+  const read = useRef(changes);
+  useEffect(() => {
+    if (changes === read.current) return;
+    read.current = changes;
+    void introspect();
+  }, [changes, introspect]);
   return null;
 }

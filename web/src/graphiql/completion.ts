@@ -1,8 +1,10 @@
 // Completes names of collections, keys and paths inside of the strings of a query, from the store.
 import type * as Monaco from 'monaco-editor';
-import { CollectionsDocument, KeysDocument, LevelDocument } from '../api/generated';
+import { CollectionsDocument, KeysDocument, LevelDocument, SampleDocument } from '../api/generated';
 import { request } from '../api/request';
-import { pointerOf } from '../explore/place';
+import { sampledPaths } from '../explore/collection/columns';
+import { jsonPathOf, pointerOf } from '../explore/place';
+import { typedRoots } from './readTypedExamples';
 import { stringAt, type StringAt } from './stringAt';
 
 /** Children that are offered for a path. */
@@ -11,7 +13,7 @@ const CHILDREN = 100;
 /** Returns how to stop. */
 export function completeFromStore(monaco: typeof Monaco): () => void {
   const provider = monaco.languages.registerCompletionItemProvider('graphql', {
-    triggerCharacters: ['"', '/'],
+    triggerCharacters: ['"', '/', '$', '.'],
     async provideCompletionItems(model, position) {
       const found = stringAt(model.getValue(), model.getOffsetAt(position));
       const texts = found ? await candidates(found).catch(() => []) : [];
@@ -27,17 +29,26 @@ export function completeFromStore(monaco: typeof Monaco): () => void {
   return () => provider.dispose();
 }
 
-async function candidates({ argument, typed, collection, id }: StringAt): Promise<string[]> {
+async function candidates({ argument, field, typed, collection, id }: StringAt): Promise<string[]> {
   if (argument === 'collection') {
     return (await request(CollectionsDocument, {})).collections.map(({ name }) => name);
   }
-  if (argument === 'id') {
-    const keys = typed === '' ? null : { prefix: typed };
-    return (await request(KeysDocument, { collection, keys })).documents.nodes.map(({ key }) => key);
+  if (argument === 'id') return keysOf(collection, typed);
+  if (argument === 'key') {
+    const typedCollection = (await typedRoots()).find(({ one, type }) => [one, `update${type}`, `delete${type}`].includes(field));
+    return typedCollection ? keysOf(typedCollection.collection, typed) : [];
+  }
+  if (argument === 'jsonPath') {
+    return sampledPaths(await request(SampleDocument, { collection })).map(({ path }) => jsonPathOf(path));
   }
   if (id === undefined) return [];
   // JSON Pointers of a level are those of its parent with one more step.
   const path = typed.slice(0, Math.max(typed.lastIndexOf('/'), 0));
   const { document } = await request(LevelDocument, { collection, id, path, first: CHILDREN });
   return (document?.children.nodes ?? []).map((place) => pointerOf(place.path));
+}
+
+async function keysOf(collection: string, typed: string): Promise<string[]> {
+  const keys = typed === '' ? null : { prefix: typed };
+  return (await request(KeysDocument, { collection, keys })).documents.nodes.map(({ key }) => key);
 }

@@ -1,7 +1,8 @@
-// The queries of the tabs on a first visit: made from the collection of the store with most documents.
-import { CollectionsDocument, SampleDocument } from '../api/generated';
+// The queries of the tabs on a first visit: made from the types of collections, and from the collection with most documents.
+import { CollectionsDocument, SampleDocument, type CollectionsQuery } from '../api/generated';
 import { request } from '../api/request';
 import { examplesOf } from './ownExamples';
+import { readTypedExamples } from './readTypedExamples';
 import { EXAMPLES_WITHOUT_DATA, SAMPLE_EXAMPLES, type Example } from './sampleExamples';
 
 /** What a new tab holds. */
@@ -14,11 +15,22 @@ export const EMPTY_TAB = `\
 const SAMPLE = ['countries', 'guides'];
 const WRITTEN = 'notes';
 
-export async function readExamples(): Promise<Example[]> {
+export interface Examples {
+  tabs: Example[];
+  /** Whether the store has no collections. */
+  empty: boolean;
+}
+
+export async function readExamples(): Promise<Examples> {
   const { collections } = await request(CollectionsDocument, {});
+  return { tabs: await examplesFor(collections), empty: collections.length === 0 };
+}
+
+async function examplesFor(collections: CollectionsQuery['collections']): Promise<Example[]> {
   const names = collections.map(({ name }) => name).filter((name) => name !== WRITTEN);
-  if (names.join() === SAMPLE.join()) return SAMPLE_EXAMPLES;
+  const typed = await readTypedExamples(new Map(collections.map(({ name, count }) => [name, count])));
+  if (names.join() === SAMPLE.join()) return [...typed, ...SAMPLE_EXAMPLES];
   const [largest] = collections.filter(({ name }) => name !== WRITTEN).sort((one, other) => other.count - one.count);
   if (!largest || largest.count === 0) return EXAMPLES_WITHOUT_DATA;
-  return examplesOf(largest.name, await request(SampleDocument, { collection: largest.name }));
+  return [...typed, ...examplesOf(largest.name, await request(SampleDocument, { collection: largest.name }))];
 }

@@ -6,7 +6,11 @@ import { useLoaded } from '../../api/useLoaded';
 import { openInGraphiql } from '../../graphiql/handover';
 import { Failure } from '../Failure';
 import { LiveStatus } from '../LiveStatus';
-import { jsonPathOf, shownName, type Path } from '../place';
+import { shownName, type Path } from '../place';
+import { proposeSchema } from '../types/proposeSchema';
+import { TypePanel } from '../types/TypePanel';
+import { columnPaths, filterFields, type FilterField } from '../types/typePaths';
+import type { LoadedType } from '../types/useCollectionType';
 import { useLive } from '../useLive';
 import { ColumnPicker } from './ColumnPicker';
 import { firstColumns, sampledPaths, type SampledPath } from './columns';
@@ -23,30 +27,30 @@ type Listed = CollectionsQuery['collections'][number];
 /** `count` is null if the server does not list the collection: it does not exist, or access rules hide it. */
 export type Collection = Omit<Listed, 'count'> & { count: number | null };
 
-const NO_SAMPLE = { paths: [], columns: [] };
-
 interface Props {
   collection: Collection;
+  type: LoadedType;
   /** Reads the list of collections again. */
   onChanged: () => void;
   onImport: (() => void) | undefined;
 }
 
 /** The indexes of a collection and the table of its documents. */
-export function CollectionView({ collection, onChanged, onImport }: Props) {
+export function CollectionView({ collection, type, onChanged, onImport }: Props) {
   const { name, count } = collection;
   const [inserting, setInserting] = useState(false);
   const editable = useEditable() === true;
   const sample = useLoaded(name, async (signal) => {
     try {
-      const paths = sampledPaths(await request(SampleDocument, { collection: name }, { signal }));
-      return { paths, columns: firstColumns(paths) };
+      return sampledPaths(await request(SampleDocument, { collection: name }, { signal }));
     } catch (error) {
       // Access rules can allow the keys of documents that they do not allow as a whole.
       if (!isForbiddenByRules(error)) throw error;
-      return NO_SAMPLE;
+      return [];
     }
   });
+  const schema = type.type?.schema;
+  const fields = useMemo(() => filterFields(schema, sample.data ?? []), [schema, sample.data]);
   return (
     <section className="collection">
       <header className="heading">
@@ -58,39 +62,56 @@ export function CollectionView({ collection, onChanged, onImport }: Props) {
         {editable && <button type="button" onClick={() => setInserting(!inserting)} aria-expanded={inserting}>Insert</button>}
         {onImport && <button type="button" onClick={onImport}>Import</button>}
       </header>
-      {inserting && <InsertForm collection={name} onDone={() => setInserting(false)} />}
+      {inserting && <InsertForm collection={name} schema={type.type?.schema} onDone={() => setInserting(false)} />}
       {count === null && (
         <p className="about">The server does not list this collection: it does not exist, or the access rules hide it from you.</p>
       )}
-      <Indexes collection={collection} editable={editable} onChanged={onChanged} />
+      <div className="definitions">
+        <TypePanel
+          collection={name}
+          listed={collection.type}
+          loaded={type}
+          editable={editable}
+          propose={() => proposeSchema(sample.data ?? [])}
+          onChanged={onChanged}
+        />
+        <Indexes collection={collection} fields={fields} editable={editable} onChanged={onChanged} />
+      </div>
       {sample.error && <div><Failure error={sample.error} onRetry={sample.reload} /></div>}
-      {sample.data && (
-        <DocumentTable collection={collection} {...sample.data} editable={editable} onChanged={onChanged} />
+      {sample.data && type.loaded && (
+        <DocumentTable
+          key={String(schema === undefined)}
+          collection={collection}
+          paths={columnPaths(schema, sample.data)}
+          fields={fields}
+          editable={editable}
+          onChanged={onChanged}
+        />
       )}
     </section>
   );
 }
 
-interface TableProps extends Omit<Props, 'onImport'> {
+interface TableProps extends Omit<Props, 'onImport' | 'type'> {
   paths: readonly SampledPath[];
-  columns: readonly Path[];
+  fields: readonly FilterField[];
   editable: boolean;
 }
 
 /** What a search costs at most: 10,000 documents are examined unless it is allowed to examine more. */
 const EXAMINED_MORE = 1_000_000;
 
-function DocumentTable({ collection, paths, columns: initialColumns, editable, onChanged }: TableProps) {
+function DocumentTable({ collection, paths, fields, editable, onChanged }: TableProps) {
   const { name } = collection;
-  const [columns, setColumns] = useState(initialColumns);
+  const [columns, setColumns] = useState<readonly Path[]>(() => firstColumns(paths));
   const [order, setOrder] = useState<Order>();
   const [search, setSearch] = useState(NO_SEARCH);
   const [scanLimit, setScanLimit] = useState<number | null>(null);
   const [news, setNews] = useState(0);
   const where = useMemo(() => {
-    const kinds = new Map(paths.map(({ path, kinds }) => [jsonPathOf(path), kinds]));
+    const kinds = new Map(fields.map(({ at, kinds }) => [at, kinds]));
     return filterOf(search, (at) => kinds.get(at) ?? []);
-  }, [search, paths]);
+  }, [search, fields]);
   const documents = useDocuments({ collection: name, columns, where, order, scanLimit });
   const { rows, loading, error, plan, cursor, reload, refresh } = documents;
   const reloadAll = () => {
@@ -113,7 +134,7 @@ function DocumentTable({ collection, paths, columns: initialColumns, editable, o
     <>
       <FilterBuilder
         collection={name}
-        paths={paths}
+        fields={fields}
         search={search}
         onSearch={(search) => (setSearch(search), setScanLimit(null))}
         onGraphiql={() => openInGraphiql(tableQuery(name, where, order, columns))}
@@ -126,7 +147,7 @@ function DocumentTable({ collection, paths, columns: initialColumns, editable, o
       {(expensive || (plan && plan.index === null)) && editable && (
         <SuggestedIndex collection={collection} search={search} order={order} onChanged={onChanged} />
       )}
-      {paths.length > 0 && <ColumnPicker paths={paths} columns={columns} onColumns={setColumns} />}
+      <ColumnPicker paths={paths} columns={columns} onColumns={setColumns} />
       <Table collection={name} columns={columns} documents={documents} order={order} onOrder={setOrder} />
       <footer className="about table-status">
         <span role="status">{loading ? 'Loading …' : `${rows.length.toLocaleString('en')} shown`}</span>

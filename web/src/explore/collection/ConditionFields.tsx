@@ -2,16 +2,17 @@ import { TryDocument } from '../../api/generated';
 import { request } from '../../api/request';
 import { useLoaded } from '../../api/useLoaded';
 import { Failure } from '../Failure';
-import { jsonPathOf, shownName } from '../place';
+import { shownName } from '../place';
+import type { FilterField } from '../types/typePaths';
 import { useDebounced } from '../useDebounced';
 import { isContainer, summaryOf } from '../kinds';
 import { readShort } from '../values';
-import type { SampledPath } from './columns';
+import { ConditionValue } from './ConditionValue';
 import { hasValue, literalOf, OPERATORS, type Condition, type Operator } from './filter';
 
 interface Props {
   collection: string;
-  paths: readonly SampledPath[];
+  fields: readonly FilterField[];
   listId: string;
   condition: Condition;
   /** Without a condition, it is removed. */
@@ -19,9 +20,9 @@ interface Props {
 }
 
 /** One condition: a JSONPath, an operator and a value. */
-export function ConditionFields({ collection, paths, listId, condition, onChange }: Props) {
+export function ConditionFields({ collection, fields, listId, condition, onChange }: Props) {
   const { at, operator, value } = condition;
-  const kinds = paths.find(({ path }) => jsonPathOf(path) === at)?.kinds ?? [];
+  const { kinds = [], schema } = fields.find((field) => field.at === at) ?? {};
   return (
     <fieldset className="condition">
       <legend>Condition</legend>
@@ -42,13 +43,7 @@ export function ConditionFields({ collection, paths, listId, condition, onChange
         {Object.entries(OPERATORS).map(([name, label]) => <option key={name} value={name}>{label}</option>)}
       </select>
       {hasValue(operator) && (
-        <input
-          aria-label="Value"
-          placeholder="value"
-          value={value}
-          spellCheck={false}
-          onChange={(event) => onChange({ ...condition, value: event.target.value })}
-        />
+        <ConditionValue schema={schema} operator={operator} value={value} onValue={(value) => onChange({ ...condition, value })} />
       )}
       <button type="button" onClick={() => onChange(undefined)}>Remove</button>
       <p className="about">

@@ -1,12 +1,11 @@
 import { useId, useState } from 'react';
-import type { SampledPath } from './columns';
 import { ConditionFields } from './ConditionFields';
 import { NO_SEARCH, type Condition, type Search } from './filter';
-import { jsonPathOf } from '../place';
+import type { FilterField } from '../types/typePaths';
 
 interface Props {
   collection: string;
-  paths: readonly SampledPath[];
+  fields: readonly FilterField[];
   search: Search;
   onSearch: (search: Search) => void;
   onGraphiql: () => void;
@@ -15,8 +14,8 @@ interface Props {
 
 const NEW: Condition = { at: '', operator: 'eq', value: '' };
 
-/** Conditions on paths that were seen in documents, or on any JSONPath. */
-export function FilterBuilder({ collection, paths, search, onSearch, onGraphiql, query }: Props) {
+/** Conditions on the fields of the type or of documents, or on any JSONPath. */
+export function FilterBuilder({ collection, fields, search, onSearch, onGraphiql, query }: Props) {
   const [draft, setDraft] = useState<Search>({ ...search, conditions: [] });
   const [shown, setShown] = useState(false);
   const listId = useId();
@@ -36,15 +35,15 @@ export function FilterBuilder({ collection, paths, search, onSearch, onGraphiql,
       }}
     >
       <datalist id={listId}>
-        {paths.map(({ path, kinds }) => (
-          <option key={jsonPathOf(path)} value={jsonPathOf(path)}>{kinds.join(', ').toLowerCase()}</option>
+        {fields.map(({ at, kinds, schema }) => (
+          <option key={at} value={at}>{[kinds.join(', ').toLowerCase(), schema?.description].filter(Boolean).join(': ')}</option>
         ))}
       </datalist>
       {conditions.map((condition, index) => (
         <ConditionFields
           key={index}
           collection={collection}
-          paths={paths}
+          fields={fields}
           listId={listId}
           condition={condition}
           onChange={(next) => change(index, next)}

@@ -1,22 +1,26 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useId, useState } from 'react';
 import { CreateIndexDocument, DropIndexDocument } from '../../api/generated';
 import { request } from '../../api/request';
 import { Failure } from '../Failure';
 import { jsonPathOf } from '../place';
+import type { FilterField } from '../types/typePaths';
 import type { Collection } from './CollectionView';
-import { indexablePaths, type Order, type Search } from './filter';
+import { indexablePaths, indexNameOf, searchedPaths, type Order, type Search } from './filter';
+import { IndexForm } from './IndexForm';
 
 /** While an index is built, its state is read again after this time. */
 const BUILDING_MS = 1_000;
 
 interface Props {
   collection: Collection;
+  /** Paths that are offered for a new index. */
+  fields: readonly FilterField[];
   editable: boolean;
   onChanged: () => void;
 }
 
 /** The indexes of the collection with their state. */
-export function Indexes({ collection, editable, onChanged }: Props) {
+export function Indexes({ collection, fields, editable, onChanged }: Props) {
   const { name, indexes } = collection;
   const [asked, setAsked] = useState<string>();
   const [error, setError] = useState<Error>();
@@ -28,27 +32,43 @@ export function Indexes({ collection, editable, onChanged }: Props) {
   }, [building, onChanged]);
   const drop = (index: string) =>
     request(DropIndexDocument, { collection: name, name: index }).then(() => (setAsked(undefined), onChanged()), setError);
-  if (indexes.length === 0) return null;
+  const [adding, setAdding] = useState(false);
+  const listId = useId();
+  if (indexes.length === 0 && !editable) return null;
   return (
     <>
-      <ul className="indexes" aria-label="Indexes">
-        {indexes.map((index) => (
-          <li key={index.name}>
-            <strong>{index.name}</strong> <code>{index.on.join(', ')}</code> {index.unique && 'unique '}
-            {index.state !== 'READY' && <em>{index.state.toLowerCase()}{index.error && `: ${index.error}`}</em>}{' '}
-            {editable && asked !== index.name && (
-              <button type="button" aria-label={`Drop the index ${index.name}`} onClick={() => setAsked(index.name)}>Drop</button>
-            )}
-            {asked === index.name && (
-              <>
-                <button type="button" className="primary" onClick={() => void drop(index.name)}>Drop {index.name}</button>{' '}
-                <button type="button" onClick={() => setAsked(undefined)}>Keep</button>
-              </>
-            )}
-          </li>
-        ))}
-      </ul>
+      {indexes.length > 0 && (
+        <ul className="indexes" aria-label="Indexes">
+          {indexes.map((index) => (
+            <li key={index.name}>
+              <strong>{index.name}</strong> <code>{index.on.join(', ')}</code> {index.unique && 'unique '}
+              {index.state !== 'READY' && <em>{index.state.toLowerCase()}{index.error && `: ${index.error}`}</em>}{' '}
+              {editable && asked !== index.name && (
+                <button type="button" aria-label={`Drop the index ${index.name}`} onClick={() => setAsked(index.name)}>Drop</button>
+              )}
+              {asked === index.name && (
+                <>
+                  <button type="button" className="primary" onClick={() => void drop(index.name)}>Drop {index.name}</button>{' '}
+                  <button type="button" onClick={() => setAsked(undefined)}>Keep</button>
+                </>
+              )}
+            </li>
+          ))}
+        </ul>
+      )}
+      {editable && <button type="button" aria-expanded={adding} onClick={() => setAdding(!adding)}>New index</button>}
       {error && <Failure error={error} />}
+      {adding && (
+        <>
+          <datalist id={listId}>{fields.map(({ at }) => <option key={at} value={at} />)}</datalist>
+          <IndexForm
+            collection={name}
+            listId={listId}
+            onDone={() => (setAdding(false), onChanged())}
+            onCancel={() => setAdding(false)}
+          />
+        </>
+      )}
     </>
   );
 }
@@ -66,8 +86,16 @@ export function SuggestedIndex({ collection, search, order, onChanged }: Suggest
   const filtered = indexablePaths(search);
   const paths = filtered.length > 0 || search.conditions.length > 0 || !order ? filtered : [jsonPathOf(order.by)];
   const known = collection.indexes.some(({ on }) => on.join('\n') === paths.join('\n'));
+  const [searched] = searchedPaths(search);
+  if (paths.length === 0 && searched !== undefined) {
+    return (
+      <p className="suggestion">
+        No index serves a search inside of strings, so documents are examined one by one. An index on <code>{searched}</code> would serve “begins with”.
+      </p>
+    );
+  }
   if (paths.length === 0 || known) return error ? <Failure error={error} /> : null;
-  const name = paths.map((path) => path.replaceAll(/\W+/g, '_').replace(/^_+|_+$/g, '')).join('_') || 'value';
+  const name = indexNameOf(paths);
   const create = () =>
     request(CreateIndexDocument, { collection: collection.name, name, on: paths }).then(onChanged, setError);
   return (

@@ -39,7 +39,7 @@ function add(found: Map<string, SampledPath>, { path, kind }: { path: Path; kind
 
 /** Scalars at the top first: they say most in the least space. */
 export function firstColumns(paths: readonly SampledPath[]): Path[] {
-  const scalar = ({ kinds }: SampledPath) => !kinds.includes('OBJECT') && !kinds.includes('ARRAY');
+  const scalar = ({ kinds }: SampledPath) => kinds.length > 0 && !kinds.includes('OBJECT') && !kinds.includes('ARRAY');
   const top = paths.filter((path) => path.depth === 1 && scalar(path));
   const nested = paths.filter((path) => path.depth === 2 && scalar(path));
   const other = paths.filter((path) => path.depth === 1 && !scalar(path));

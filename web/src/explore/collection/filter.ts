@@ -41,6 +41,8 @@ export interface Order {
 export const NO_SEARCH: Search = { conditions: [], match: 'all' };
 
 export const hasValue = (operator: Operator) => operator !== 'exists' && operator !== 'missing';
+/** A choice of values fits them. */
+export const COMPARES_WHOLE: readonly Operator[] = ['eq', 'ne'];
 const isOnText = (operator: Operator) => ['startsWith', 'contains', 'containsAnyCase'].includes(operator);
 
 /**
@@ -48,7 +50,9 @@ const isOnText = (operator: Operator) => ['startsWith', 'contains', 'containsAny
  * which only strings were seen, or that is compared as text.
  */
 export function literalOf({ operator, value }: Condition, kinds: readonly JsonKind[]): string {
-  const strings = isOnText(operator) || (kinds.length > 0 && kinds.every((kind) => kind === 'STRING'));
+  if (value === 'null' && kinds.includes('NULL') && !isOnText(operator)) return value;
+  const some = kinds.filter((kind) => kind !== 'NULL');
+  const strings = isOnText(operator) || (some.length > 0 && some.every((kind) => kind === 'STRING'));
   const quoted = value.startsWith('"') && jsonMistake(value) === undefined;
   if (quoted) return value;
   return strings || jsonMistake(value) !== undefined ? JSON.stringify(value) : value;
@@ -110,6 +114,14 @@ export function indexablePaths(search: Search): string[] {
   const paths = [...equal, ...ranges.slice(0, 1)].map(({ at }) => at);
   return [...new Set(paths)];
 }
+
+/** The paths whose conditions search inside of strings, which no index serves. */
+export const searchedPaths = ({ conditions }: Search): string[] =>
+  conditions.filter(({ operator }) => operator === 'contains' || operator === 'containsAnyCase').map(({ at }) => at);
+
+/** A name for an index on these paths. */
+export const indexNameOf = (paths: readonly string[]): string =>
+  paths.map((path) => path.replaceAll(/\W+/g, '_').replace(/^_+|_+$/g, '')).join('_') || 'value';
 
 export function orderOf(order: Order | undefined): DocumentOrder[] | null {
   return order ? [{ by: jsonPathOf(order.by), descending: order.descending }] : null;

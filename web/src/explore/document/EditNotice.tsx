@@ -41,7 +41,7 @@ function MismatchNotice({ edits, mismatch: { edit, current } }: { edits: Edits; 
         <dd><code>{said(current)}</code></dd>
       </dl>
       {overwrite && (
-        <button type="button" onClick={() => void edits.apply(overwrite, current.place?.version ?? null)}>
+        <button type="button" onClick={() => void edits.apply(overwrite, current.place?.version ?? null, false)}>
           Store mine
         </button>
       )}

@@ -1,7 +1,10 @@
 import { useState } from 'react';
 import { pointerOf, type PathInput } from '../place';
 import type { Edits } from './useEdits';
+import { useSchemaAt } from '../types/useCollectionType';
 import { ValueFields } from './ValueFields';
+
+const NOWHERE = [''];
 
 interface Props {
   path: PathInput;
@@ -12,6 +15,7 @@ interface Props {
 /** A part where nothing is stored. A pointer with digits does not say which member or element to create. */
 export function EmptyPart({ path, edits, editable }: Props) {
   const [storing, setStoring] = useState(false);
+  const schema = useSchemaAt(typeof path === 'string' ? NOWHERE : path);
   return (
     <div className="empty-part">
       <p className="about">Nothing is stored at this path.</p>
@@ -22,7 +26,10 @@ export function EmptyPart({ path, edits, editable }: Props) {
         <div className="form">
           <ValueFields
             label={`New value of ${pointerOf(path)}`}
-            initial={'""'}
+            pointer={pointerOf(path)}
+            schema={schema}
+            initial={undefined}
+            violations={edits.violations}
             submit="Store"
             busy={edits.busy}
             onCancel={() => setStoring(false)}

@@ -5,7 +5,10 @@ import { LongString } from './LongString';
 import { RemoveForm } from './RemoveForm';
 import { StartAt } from './StartAt';
 import { ValueForm } from './ValueForm';
+import { hrefOf } from '../../route';
 import { shownName } from '../place';
+import { keyOfValue } from '../types/inputs';
+import { useSchemaAt } from '../types/useCollectionType';
 import { isContainer, summaryOf } from '../kinds';
 import type { DocumentPlace } from './edit';
 import type { Place, Row } from './tree';
@@ -37,15 +40,19 @@ export function PlaceRow({ at, row, control, edits, editable, active, form, onFo
   const name = last === undefined ? '$' : shownName(last);
   const inArray = typeof last === 'number';
   const done = () => onForm(undefined);
+  const schema = useSchemaAt(place.path);
   return (
     <>
       <div role="gridcell" className={place.changes ? `place ${place.changes % 2 ? 'changed' : 'changed-again'}` : 'place'}>
         {isContainer(place) ? (
           <button type="button" className="opener" tabIndex={-1} data-open={open} onClick={() => control.toggle(place)}>
-            <bdi className="name">{name}</bdi> <i>{summaryOf(place)}</i>
+            <bdi className="name" title={schema?.description}>{name}</bdi> <i>{summaryOf(place)}</i>
           </button>
         ) : (
-          <span className="leaf"><bdi className="name">{name}</bdi> <Leaf at={at} place={place} tabIndex={tabIndex} /></span>
+          <span className="leaf">
+            <bdi className="name" title={schema?.description}>{name}</bdi> <Leaf at={at} place={place} tabIndex={tabIndex} />
+            {schema?.reference && <Follow collection={schema.reference.collection} value={place.text} tabIndex={tabIndex} />}
+          </span>
         )}
         {open && (place.length ?? 0) > LONG_LEVEL && (
           <StartAt place={place} from={level?.from} tabIndex={tabIndex} onStart={(from) => control.startAt(place, from)} />
@@ -82,5 +89,16 @@ function Leaf({ at, place, tabIndex }: { at: DocumentPlace; place: Place; tabInd
       </button>
       {asked && <LongString at={at} place={place} />}
     </>
+  );
+}
+
+/** Opens the document of which the value is the key. */
+function Follow({ collection, value, tabIndex }: { collection: string; value: string | undefined; tabIndex: number }) {
+  const key = value === undefined ? undefined : keyOfValue(value);
+  if (key === undefined) return null;
+  return (
+    <a className="follow" href={hrefOf('c', collection, key)} tabIndex={tabIndex}>
+      {shownName(key)} in {shownName(collection)}
+    </a>
   );
 }

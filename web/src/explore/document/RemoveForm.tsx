@@ -1,6 +1,7 @@
 import { useEffect, useRef, useState } from 'react';
 import { Failure } from '../Failure';
 import { pointerOf } from '../place';
+import { Violations } from '../types/ViolationList';
 import { readCurrent } from './applyEdit';
 import type { Current, DocumentPlace } from './edit';
 import type { Place } from './tree';
@@ -36,6 +37,7 @@ export function RemoveForm({ at, place, inArray, edits, onDone }: Props) {
         Remove <code>{pointerOf(place.path) || 'the whole document'}</code>?{' '}
         {current && current.text === undefined && <strong>It is too large to be undone.</strong>}
       </p>
+      <Violations of={edits.violations} at="" />
       <div className="buttons">
         <button type="button" ref={button} className="primary" disabled={!current || edits.busy} onClick={remove}>
           {current ? 'Remove' : 'Loading …'}

@@ -59,6 +59,11 @@ export function TreeGrid({ at, control, edits, editable }: Props) {
     };
     addEventListener('mouseup', release, { once: true });
   };
+  // Errors of another form go with it.
+  const openForm = (id: string, form: Form) => {
+    if (edits.violations.length > 0) edits.dismiss();
+    setForm({ id, form });
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     const row = rows[focused];
     const onRow = event.target instanceof HTMLElement && event.target.dataset['index'] !== undefined;
@@ -72,7 +77,7 @@ export function TreeGrid({ at, control, edits, editable }: Props) {
     const forms: Record<string, Form | undefined> = { F2: 'edit', Delete: 'remove', Insert: isContainer(row.place) ? 'add' : undefined };
     const opens = { Enter: true, ArrowRight: !row.open, ArrowLeft: row.open }[event.key] === true;
     const asked = forms[event.key] ?? (event.key === 'Enter' && !isContainer(row.place) ? 'edit' : undefined);
-    if (asked && editable) setForm({ id: row.place.id, form: asked });
+    if (asked && editable) openForm(row.place.id, asked);
     else if (opens && isContainer(row.place)) control.toggle(row.place);
     else return;
     event.preventDefault();
@@ -126,7 +131,7 @@ export function TreeGrid({ at, control, edits, editable }: Props) {
                   editable={editable}
                   active={index === focused}
                   form={form?.id === row.place.id ? form.form : undefined}
-                  onForm={(next) => (next ? setForm({ id: row.place.id, form: next }) : closeForm(index, row.place.id, form?.form))}
+                  onForm={(next) => (next ? openForm(row.place.id, next) : closeForm(index, row.place.id, form?.form))}
                 />
               )}
             </div>

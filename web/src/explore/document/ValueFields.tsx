@@ -1,26 +1,38 @@
-import { useId, useState, type KeyboardEvent, type ReactNode } from 'react';
-import { jsonMistake } from '../../api/json';
-import { isPlainText, textOfString } from './strings';
+import { useState, type KeyboardEvent, type ReactNode } from 'react';
+import type { Violation } from '../../api/request';
+import { draftOf, emptyDraft, inputFor, jsonOf, mistakeIn, type Draft } from '../types/inputs';
+import type { Schema } from '../types/schema';
+import { ValueInput } from '../types/ValueInput';
+import { Violations } from '../types/ViolationList';
+import { violationsAt, violationsElsewhere } from '../types/violations';
 
 interface Props {
   label: string;
-  initial: string;
+  /** The JSON Pointer of the value. */
+  pointer: string;
+  schema: Schema | undefined;
+  /** JSON; undefined if nothing is stored yet. */
+  initial: string | undefined;
   submit: string;
   busy: boolean;
+  /** Why the value was not stored. */
+  violations: readonly Violation[];
   /** Further fields in front of the value. */
   children?: ReactNode;
   onSubmit: (text: string) => void;
   onCancel: () => void;
 }
 
-/** A value as JSON, or a string as the text that it is. Enter stores it, Shift-Enter begins a new line. */
-export function ValueFields({ label, initial, submit, busy, children, onSubmit, onCancel }: Props) {
-  const [asText, setAsText] = useState(initial.startsWith('"') && isPlainText(initial));
-  const [text, setText] = useState(asText ? textOfString(initial) : initial);
-  const mistakeId = useId();
-  const json = asText ? JSON.stringify(text) : text;
-  const mistake = asText ? undefined : jsonMistake(text);
-  const send = () => mistake === undefined && !busy && onSubmit(json);
+/** A value in the input that fits its type. Enter stores it, Shift-Enter begins a new line. */
+export function ValueFields({ label, pointer, schema, initial, submit, busy, violations, children, onSubmit, onCancel }: Props) {
+  const begin = () => (initial === undefined ? emptyDraft(schema) : draftOf(initial, schema));
+  const fit = inputFor(schema);
+  const [{ draft, fits }, setState] = useState(() => ({ draft: begin(), fits: fit }));
+  const setDraft = (draft: Draft) => setState({ draft, fits: fit });
+  // Another name of a new member can have another type.
+  if (fits !== fit) setDraft(draft.typed === '' || mistakeIn(draft) !== undefined ? begin() : draftOf(jsonOf(draft, schema), schema));
+  const storable = mistakeIn(draft) === undefined;
+  const send = () => storable && !busy && onSubmit(jsonOf(draft, schema));
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape') onCancel();
     else if (event.key === 'Enter' && !event.shiftKey) send();
@@ -28,37 +40,23 @@ export function ValueFields({ label, initial, submit, busy, children, onSubmit, 
     event.preventDefault();
     event.stopPropagation();
   };
-  const switchTo = (toText: boolean) => {
-    setAsText(toText);
-    setText(toText ? textOfString(json) : json);
-  };
   return (
-    <form onSubmit={(event) => (event.preventDefault(), send())}>
+    <form noValidate onSubmit={(event) => (event.preventDefault(), send())}>
       {children}
-      <textarea
-        aria-label={label}
-        aria-invalid={mistake !== undefined}
-        aria-describedby={mistakeId}
+      <ValueInput
+        label={label}
+        pointer={pointer}
+        schema={schema}
+        draft={draft}
+        onDraft={setDraft}
+        violations={violationsAt(violations, pointer)}
         autoFocus={children === undefined}
-        spellCheck={false}
-        rows={Math.min(Math.max(text.split('\n', 20).length, 1), 16)}
-        value={text}
-        onChange={(event) => setText(event.target.value)}
         onKeyDown={onKeyDown}
       />
-      <p id={mistakeId} className="mistake" role="status">{mistake}</p>
+      <Violations of={violationsElsewhere(violations, [pointer])} at="" />
       <div className="buttons">
-        <button type="submit" className="primary" disabled={busy || mistake !== undefined}>{submit}</button>
+        <button type="submit" className="primary" disabled={busy || !storable}>{submit}</button>
         <button type="button" onClick={onCancel}>Cancel</button>
-        <label>
-          <input
-            type="checkbox"
-            checked={asText}
-            disabled={!asText && !(mistake === undefined && text.trim().startsWith('"') && isPlainText(text))}
-            onChange={(event) => switchTo(event.target.checked)}
-          />{' '}
-          Text without quotation marks
-        </label>
       </div>
     </form>
   );

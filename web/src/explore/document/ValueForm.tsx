@@ -6,6 +6,7 @@ import { readCurrent } from './applyEdit';
 import type { DocumentPlace } from './edit';
 import type { Place } from './tree';
 import type { Edits } from './useEdits';
+import { useSchemaAt } from '../types/useCollectionType';
 import { ValueFields } from './ValueFields';
 
 interface Props {
@@ -26,6 +27,7 @@ export function ValueForm({ at, place, edits, onDone }: Props) {
       setError,
     );
   }, []);
+  const schema = useSchemaAt(place.path);
   const label = `New value of ${pointerOf(place.path) || 'the document'}`;
   return (
     <div role="gridcell" className="form">
@@ -34,7 +36,10 @@ export function ValueForm({ at, place, edits, onDone }: Props) {
       {read && (
         <ValueFields
           label={label}
+          pointer={pointerOf(place.path)}
+          schema={schema}
           initial={indented(read.text)}
+          violations={edits.violations}
           submit="Store"
           busy={edits.busy}
           onCancel={onDone}

@@ -28,7 +28,7 @@ export async function applyEdit(at: DocumentPlace, edit: Edit, version: string |
   for (let attempt = 1; ; attempt++) {
     if (edit.kind === 'add') expected = await versionWithout(at, edit, attempt === 1 ? version : null);
     try {
-      return { version: await send(at, edit, expected), inverse: inverseOf(edit) };
+      return { from: expected, version: await send(at, edit, expected), inverse: inverseOf(edit) };
     } catch (error) {
       if (!(error instanceof RequestError && error.code === 'VERSION_MISMATCH')) throw error;
     }
@@ -91,7 +91,7 @@ export async function undoEdit(at: DocumentPlace, inverse: Edit, version: string
   if (inverse.path.length > 0 || inverse.kind !== 'add') return applyEdit(at, inverse, version);
   const variables = { ...at, document: new RawJson(inverse.text) };
   const { insertDocument } = await request(InsertDocument, variables);
-  return { version: insertDocument.version, inverse: inverseOf(inverse) };
+  return { from: null, version: insertDocument.version, inverse: inverseOf(inverse) };
 }
 
 /** Throws `ResponseTooLarge` only if `strict`; else a value that is too large has no text. */

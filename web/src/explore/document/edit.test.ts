@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { inverseOf, isUntouched, type Edit } from './edit';
+import { inverseOf, isUntouched, versionAfter, type Edit } from './edit';
 import { isPlainText, textOfString } from './strings';
 
 const edits: Edit[] = [
@@ -40,4 +40,21 @@ test('a string is edited as text unless a field would change it', () => {
   assert.equal(isPlainText('"a\\n\\tb \\u202e"'), true);
   assert.equal(isPlainText('"a\\r\\nb"'), false);
   assert.equal(isPlainText('"\\u0000"'), false);
+});
+
+test('own edits of other places do not make what is shown outdated', () => {
+  const own = new Map([['1', '2'], ['2', '5'], ['7', '8']]);
+  assert.equal(versionAfter(own, '1'), '5');
+  assert.equal(versionAfter(own, '5'), '5');
+  assert.equal(versionAfter(own, '6'), '6');
+  assert.equal(versionAfter(own, null), null);
+});
+
+test('an element is appended to an array whose length has not changed', () => {
+  const array = { id: 'd#/a', path: ['a'], kind: 'ARRAY' as const, length: 2, version: '2' };
+  const insert: Edit = { kind: 'insert', path: ['a'], index: 2, text: '1', length: 2 };
+  assert.equal(isUntouched(insert, { place: array, text: undefined }), true);
+  assert.equal(isUntouched(insert, { place: { ...array, length: 3 }, text: undefined }), false);
+  assert.equal(isUntouched({ ...insert, index: 1 }, { place: array, text: undefined }), false);
+  assert.equal(isUntouched(insert, { place: null, text: undefined }), false);
 });

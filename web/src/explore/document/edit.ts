@@ -12,15 +12,27 @@ export type Edit =
   | { kind: 'replace'; path: Path; text: string; before: string | undefined }
   /** `path` ends with the name of the new member. */
   | { kind: 'add'; path: Path; text: string }
-  /** The later elements of the array move down. */
-  | { kind: 'insert'; path: Path; index: number; text: string }
+  /** The later elements of the array move down. `length` is that of the array which was shown. */
+  | { kind: 'insert'; path: Path; index: number; text: string; length?: number }
   | { kind: 'remove'; path: Path; inArray: boolean; before: string | undefined };
 
 export interface Applied {
+  /** The version that the edit depended on; null if it did on none. */
+  from: string | null;
   /** The version after the edit; null if the document is gone. */
   version: string | null;
   /** What undoes it; undefined if the value before it is not known. */
   inverse: Edit | undefined;
+}
+
+/**
+ * The version of what is shown after own edits. Each maps the version that it depended on to the one that it made, and
+ * nobody else changed the document in between.
+ */
+export function versionAfter(own: ReadonlyMap<string, string>, version: string | null): string | null {
+  let current = version;
+  for (let next = current; next != null; next = own.get(next) ?? null) current = next;
+  return current;
 }
 
 /** What is stored at a place now. `text` is undefined if nothing is, or if it is too large. */
@@ -48,7 +60,8 @@ export function isUntouched(edit: Edit, { place, text }: Current): boolean {
     case 'remove':
       return place !== null && edit.before !== undefined && edit.before === text;
     case 'insert':
-      return false; // the element that was there may have moved
+      // The element that was there may have moved, but the end is the end.
+      return place?.kind === 'ARRAY' && edit.index === edit.length && place.length === edit.length;
   }
 }
 

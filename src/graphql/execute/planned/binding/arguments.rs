@@ -136,6 +136,14 @@ impl<'p> PlanArguments<'p> {
         }
     }
 
+    /// The string in an argument that can be null. None also for a variable without a value.
+    ///
+    /// # Errors
+    /// `BAD_USER_INPUT`: the argument is neither a string nor null.
+    pub(crate) fn optional_string(self, argument: &Input) -> Result<Option<String>> {
+        parsed(self.value(argument))
+    }
+
     /// The text of an argument of the type `ID`.
     ///
     /// # Errors

@@ -285,11 +285,15 @@ impl<'p> Binder<'p> {
         }
     }
 
-    /// Binds the list of collections.
-    pub(crate) fn collections(&mut self, selection: &'p Selection) -> Result<()> {
+    /// Binds the list of collections, or of the one with this name.
+    pub(crate) fn collections(
+        &mut self,
+        name: Option<String>,
+        selection: &'p Selection,
+    ) -> Result<()> {
         self.objects(
             ROOT,
-            LookupOf::Collections,
+            LookupOf::Collections(name),
             selection,
             |binder, scope, field| match field {
                 Field::Indexes(below) => binder.objects(

@@ -75,7 +75,13 @@ impl<'p> Binder<'p> {
                 return self.documents(PageArguments::Typed(selected), &selected.below);
             }
             Field::Aggregate(arguments, below) => return self.aggregate(arguments, below),
-            Field::Collections(below) => return self.collections(below),
+            Field::Collections(name, below) => {
+                let name = match name {
+                    None => None,
+                    Some(name) => self.arguments.optional_string(name)?,
+                };
+                return self.collections(name, below);
+            }
             Field::ChangesCursor => {
                 let position = self.position();
                 let lookup = self.lookup(ROOT, LookupOf::ChangesCursor);

@@ -88,7 +88,8 @@ pub(crate) enum LookupOf<'p> {
     },
     /// The position in the change log of the version that is read.
     ChangesCursor,
-    Collections,
+    /// The collections, or the one with this name.
+    Collections(Option<String>),
     /// The indexes of the collections that this scope has.
     Indexes(usize),
     /// The types of the collections that this scope has.
@@ -129,10 +130,10 @@ impl LookupOf<'_> {
                 },
             ) => arguments == other,
             (Self::ChangesCursor, Self::ChangesCursor)
-            | (Self::Collections, Self::Collections)
             | (Self::Given, Self::Given)
             | (Self::Updates, Self::Updates)
             | (Self::Patch, Self::Patch) => true,
+            (Self::Collections(name), Self::Collections(other)) => name == other,
             (Self::Indexes(scope), Self::Indexes(other))
             | (Self::Type(scope), Self::Type(other))
             | (Self::Misfits(scope), Self::Misfits(other)) => scope == other,

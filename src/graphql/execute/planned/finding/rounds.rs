@@ -296,7 +296,9 @@ impl<'a> Rounds<'a> {
                 let cursor = database::changes_cursor(finder.read()?).await?;
                 Found::Text(cursor.map(|cursor| cursor.to_string()))
             }
-            LookupOf::Collections => Found::Collections(collections(finder).await?),
+            LookupOf::Collections(name) => {
+                Found::Collections(collections(finder, name.as_deref()).await?)
+            }
             LookupOf::Indexes(_) => {
                 let collection = self.collection(*around)?;
                 Found::Indexes(database::indexes(finder.read()?, collection).await?)
@@ -498,9 +500,12 @@ impl<'a> Rounds<'a> {
     }
 }
 
-/// The collections that the caller may know.
-async fn collections(finder: &Finder<'_>) -> Result<Vec<database::Collection>> {
+/// The collections that the caller may know, or the one with this name.
+async fn collections(finder: &Finder<'_>, name: Option<&str>) -> Result<Vec<database::Collection>> {
     let mut found = database::collections(finder.read()?).await?;
+    if let Some(name) = name {
+        found.retain(|collection| collection.name == name);
+    }
     if let Some(permit) = finder.permit {
         let steps = permit.list_steps(found.len());
         let list = || found.retain(|collection| permit.lists(&collection.name));

@@ -111,7 +111,7 @@ fn scopes(bound: &Bound<'_>) -> Vec<ScopeOf> {
             LookupOf::Length { .. }
             | LookupOf::Groups { .. }
             | LookupOf::ChangesCursor
-            | LookupOf::Collections
+            | LookupOf::Collections(_)
             | LookupOf::Indexes(_)
             | LookupOf::Type(_)
             | LookupOf::Misfits(_)
@@ -199,7 +199,7 @@ impl<'b> Collector<'b, '_> {
             // A version of the whole store, which tells nothing of what it has.
             LookupOf::ChangesCursor
             // Only those are listed that the rules allow (`Permit::lists`).
-            | LookupOf::Collections
+            | LookupOf::Collections(_)
             | LookupOf::Indexes(_)
             | LookupOf::Type(_)
             | LookupOf::Misfits(_)
