@@ -71,14 +71,15 @@ impl ImportReport {
         let (bar, template) = match bytes {
             Some(bytes) => (
                 ProgressBar::new(bytes),
-                "{bar:30} {bytes} of {total_bytes}, {msg}{eta} left",
+                "{prefix} {wide_bar} {bytes}/{total_bytes}, {msg}{eta} left",
             ),
             None => (
                 ProgressBar::no_length(),
-                "{spinner} {bytes}, {msg}{elapsed}",
+                "{spinner} {prefix} {bytes}, {msg}{elapsed}",
             ),
         };
         bar.set_style(ProgressStyle::with_template(template).expect("a valid template"));
+        bar.set_prefix(if dry_run { "validating" } else { "importing" });
         bar.enable_steady_tick(Duration::from_millis(200));
         Self {
             bar,
