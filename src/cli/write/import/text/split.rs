@@ -1,5 +1,6 @@
 //! Splits a stream into documents without parsing them.
 
+use std::fmt;
 use std::io::{self, Read};
 
 use super::chunks::{Chunks, TextPosition, trimmed};
@@ -27,6 +28,15 @@ pub(crate) enum Broken {
     Io(io::Error),
     /// The stream does not have the expected structure, so further documents cannot be found.
     Shape(String),
+}
+
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => write!(f, "it cannot be read: {error}"),
+            Self::Shape(reason) => f.write_str(reason),
+        }
+    }
 }
 
 impl From<io::Error> for Broken {
