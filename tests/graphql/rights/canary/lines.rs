@@ -1,5 +1,6 @@
 //! Random batches of lines, as uploads over HTTP write them, and exports.
 
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
@@ -58,7 +59,9 @@ impl Lines {
             _ => String::new(),
         };
         let count = random.random_range(1..5);
-        let lines = (0..count).map(|_| {
+        // Each document once: the oracle compares the states before and after all lines.
+        let mut lines = BTreeMap::new();
+        for _ in 0..count {
             let id = match &focus.id {
                 Some(id) if random.random_bool(0.6) => id.clone(),
                 _ => one(&["a", "b", "7", "e", "x", "y"], random),
@@ -71,10 +74,10 @@ impl Lines {
                 2 => json!({"s": status, "o": owner, "a": {"a": number}}),
                 _ => json!({"s": "p", "o": owner, "b": [number]}),
             };
-            (id, content)
-        });
+            lines.insert(id, content);
+        }
         Self {
-            lines: lines.collect(),
+            lines: lines.into_iter().collect(),
             collection,
             mode,
             path,
