@@ -28,6 +28,8 @@ mod import;
 mod import_extended_json;
 #[path = "cli/import_files.rs"]
 mod import_files;
+#[path = "cli/import_hostile.rs"]
+mod import_hostile;
 #[path = "cli/import_tables.rs"]
 mod import_tables;
 #[path = "cli/interrupts.rs"]

@@ -8,6 +8,9 @@ use super::counters::BudgetLimits;
 use super::{Budget, Pool};
 use crate::limits::{Bounds, CHECKED_DOCUMENT_STEPS_MAX, MOVED_BYTES_MAX, READ_PER_RESPONSE};
 
+/// The time of work that has no deadline of its own.
+const UNBOUNDED: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
 impl Budget {
     /// The budget of a query.
     pub fn of_request(bounds: &Bounds, pool: &Pool, deadline: Instant) -> Self {
@@ -21,6 +24,23 @@ impl Budget {
             ..of_request(bounds)
         };
         Self::new(limits, pool, deadline)
+    }
+
+    /// The budget of one transaction that writes lines of a stream: that of a mutation.
+    pub fn of_lines_written(bounds: &Bounds, pool: &Pool) -> Self {
+        Self::of_mutation(bounds, pool, Instant::now() + bounds.request_time)
+    }
+
+    /// The budget of a stream of lines that are read. The stream has any length, and what it holds at a
+    /// time is limited.
+    pub fn of_lines_read(bounds: &Bounds, pool: &Pool) -> Self {
+        let limits = BudgetLimits {
+            steps: u64::MAX,
+            read_bytes: usize::MAX,
+            time: UNBOUNDED,
+            ..of_request(bounds)
+        };
+        Self::new(limits, pool, Instant::now() + UNBOUNDED)
     }
 
     /// The budget of a request with enough time for a test.
@@ -49,7 +69,6 @@ impl Budget {
     }
 
     fn of_background_steps(steps: u64) -> Self {
-        const UNBOUNDED: Duration = Duration::from_secs(365 * 24 * 60 * 60);
         let limits = BudgetLimits {
             steps,
             read_bytes: usize::MAX,

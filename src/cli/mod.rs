@@ -11,6 +11,9 @@ mod write;
 
 use std::process::ExitCode;
 
+pub use write::import::extended_json::{ExtendedError, plain as plain_of_extended_json};
+pub use write::import::table::table_documents;
+
 use arguments::{Command, CommandArguments};
 use clap::Parser;
 use outcome::{Done, Ended, FAILED, MISUSED, failed};

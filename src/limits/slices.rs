@@ -36,5 +36,9 @@ pub const STEPS_PER_DRAW: u64 = 1_024;
 pub const PARTS_AT_ONCE: usize = 64;
 /// The most parts of a task that are woken at a time to go on in its slice.
 pub const PARTS_RESUMED_AT_ONCE: usize = 64;
+/// Bytes of keys and values of a scan that count as one step.
+pub const SCANNED_BYTES_PER_STEP: usize = 32;
+/// Bytes of keys and values of a scan that are written as JSON at a time.
+pub const SCANNED_BYTES_AT_A_TIME: usize = 8 << 10;
 /// Values that are freed on the thread of their task. More are freed on a blocking thread.
 pub const FREED_VALUES_MAX: usize = 10_000;

@@ -40,6 +40,15 @@ pub struct NewPatch {
     pub patch: Result<MergePatch>,
 }
 
+/// Where a change writes.
+pub(super) struct ChangedPlace<'c> {
+    /// The id of the document.
+    pub(super) id: &'c DocumentId,
+    pub(super) path: &'c Path,
+    /// Whether the document must not exist.
+    pub(super) inserts: bool,
+}
+
 impl BatchChanges {
     /// The number of changes.
     pub fn len(&self) -> usize {
@@ -54,12 +63,23 @@ impl BatchChanges {
         self.len() == 0
     }
 
-    /// The id of the document that is changed.
-    pub(super) fn id(&self, at: usize) -> Option<&DocumentId> {
-        match self {
-            Self::Put(documents, _) => documents.get(at).map(|document| &document.id),
-            Self::Merge(patches) => patches.get(at).map(|patch| &patch.id),
-        }
+    /// Where one of the changes writes.
+    pub(super) fn place(&self, at: usize) -> Option<ChangedPlace<'_>> {
+        Some(match self {
+            Self::Put(documents, existing) => ChangedPlace {
+                id: &documents.get(at)?.id,
+                path: Path::root(),
+                inserts: *existing == Existing::Fail,
+            },
+            Self::Merge(patches) => {
+                let NewPatch { id, path, .. } = patches.get(at)?;
+                ChangedPlace {
+                    id,
+                    path,
+                    inserts: false,
+                }
+            }
+        })
     }
 
     /// Makes one of the changes.

@@ -62,6 +62,11 @@ fn members(line: &str) -> Result<Option<ExportLine<'_>>, JsonError> {
 /// Writes the line of a document, with its end, in place of what is in `line`.
 pub fn write_line(line: &mut Vec<u8>, document: &Scanned) {
     line.clear();
+    append_line(line, document);
+}
+
+/// Appends the line of a document, with its end.
+pub(super) fn append_line(line: &mut Vec<u8>, document: &Scanned) {
     line.extend_from_slice(b"{\"id\":");
     write_string(line, &document.id.to_string());
     line.extend_from_slice(b",\"document\":");

@@ -2,6 +2,8 @@
 //! server that has it open, and what streams of documents over HTTP do.
 
 mod batch_changes;
+mod change_rights;
+mod export;
 mod export_line;
 mod follow;
 mod maintain;
@@ -13,11 +15,12 @@ mod transact;
 mod types;
 
 pub use batch_changes::{BatchChanges, NewDocument, NewPatch};
+pub use export::Export;
 pub use export_line::{ExportLine, is_line, parse_line, write_line};
 pub use follow::{ChangeLines, ChangeRequest, ValueLines};
 pub use maintain::{adopt, backup, check};
-pub use put::{Policy, change_batch, put_batch};
-pub use read::{collections, first_collections, get, other_names, part, scan, scan_after};
+pub use put::{BatchSender, Policy, change_batch, put_batch};
+pub use read::{collections, first_collections, get, other_names, part, scan};
 pub use remove::drop_collection;
 pub use sweep::{Sweep, SweepChange, UpdateArgument, sweep_portion};
 pub use types::{InferredType, check_type, drop_type, parsed_type, set_type, types};

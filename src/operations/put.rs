@@ -7,14 +7,17 @@ use std::time::SystemTime;
 use futures::future::BoxFuture;
 
 use super::batch_changes::{BatchChanges, NewDocument, kept_puts, puts_text};
+use super::change_rights::apply_allowed;
 use super::transact::transact;
-use crate::budget::{Budget, pause};
+use crate::budget::{Budget, Pool, pause};
 use crate::database::{
     Database, Existing, IdempotencyKey, Put, UniqueViolation, keep_answer, kept_answer,
     unique_violation,
 };
-use crate::error::{Error, ErrorKind, Result};
-use crate::store::{Decision, Transaction};
+use crate::error::{Error, ErrorKind, Resource, Result};
+use crate::limits::Bounds;
+use crate::rights::RequestRights;
+use crate::store::{Decision, MeteredTransaction, Transaction};
 
 /// How a batch handles existing documents and errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -70,11 +73,23 @@ pub async fn put_batch(
     policy: Policy,
 ) -> Result<Vec<Result<Put>>> {
     let changes = Arc::new(BatchChanges::Put(documents, policy.existing));
-    change_batch(database, collection, changes, policy.go_on, None).await
+    change_batch(database, collection, changes, policy.go_on, None, None).await
+}
+
+/// Who sends a batch over HTTP, and what each of its transactions may use. A command has no such limits.
+#[derive(Clone, Debug)]
+pub struct BatchSender {
+    /// What the sender may do.
+    pub rights: RequestRights,
+    /// The limits of a mutation.
+    pub bounds: Bounds,
+    /// The memory of all requests.
+    pub pool: Pool,
 }
 
 /// Makes changes, each of one document, in the way of [`put_batch`]. With a key, no change that took effect
-/// is made again if the same batch is sent again with the key: its earlier result is returned.
+/// is made again if the same batch is sent again with the key: its earlier result is returned. Without a
+/// sender, nothing is limited.
 ///
 /// # Errors
 /// As [`put_batch`]. `BAD_USER_INPUT`: another batch was sent with the key.
@@ -85,6 +100,7 @@ pub fn change_batch<'a>(
     changes: Arc<BatchChanges>,
     go_on: bool,
     once_only: Option<IdempotencyKey>,
+    sender: Option<BatchSender>,
 ) -> BoxFuture<'a, Result<Vec<Result<Put>>>> {
     Box::pin(async move {
         let count = changes.len();
@@ -93,6 +109,7 @@ pub fn change_batch<'a>(
             collection: collection.into(),
             changes,
             once_only,
+            sender: sender.map(Arc::new),
         };
         let run = |range, unique| batch.clone().run(range, unique);
         put_in_runs(count, go_on, run).await
@@ -114,6 +131,8 @@ where
 {
     let mut results = Vec::with_capacity(count);
     let mut unique = UniqueCheck::AtEnd;
+    // The most documents of the next transaction.
+    let mut fit = count;
     // The end of the next transaction, and the error of the document there, if it is known.
     let (mut end, mut failed) = (count, None);
     while results.len() < count {
@@ -121,10 +140,14 @@ where
         let error = match run(begin..end, unique).await? {
             Ok(puts) => {
                 results.extend(puts.into_iter().map(Ok));
+                if end - begin == fit {
+                    fit = fit.saturating_mul(2);
+                }
                 failed.take().filter(|_| results.len() == end)
             }
             Err(PutFailure { at: None, .. }) if end - begin > 1 => {
-                (end, failed) = (begin + (end - begin) / 2, None);
+                fit = (end - begin) / 2;
+                (end, failed) = (begin + fit, None);
                 continue;
             }
             Err(PutFailure { at, error }) => {
@@ -138,13 +161,13 @@ where
                 }
             }
         };
-        (end, failed) = (count, None);
         if let Some(error) = error {
             results.push(Err(error));
             if !go_on {
                 break;
             }
         }
+        (end, failed) = (count.min(results.len().saturating_add(fit)), None);
     }
     Ok(results)
 }
@@ -171,6 +194,7 @@ struct ChangeBatch {
     collection: Arc<str>,
     changes: Arc<BatchChanges>,
     once_only: Option<IdempotencyKey>,
+    sender: Option<Arc<BatchSender>>,
 }
 
 impl ChangeBatch {
@@ -183,7 +207,9 @@ impl ChangeBatch {
         let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
             let (collection, changes) = (self.collection.clone(), self.changes.clone());
             let (range, once_only) = (range.clone(), once_only.clone());
+            let sender = self.sender.clone();
             Box::pin(async move {
+                let (transaction, budget) = metered(transaction, sender.as_deref());
                 let transaction = &*transaction;
                 if let Some(once_only) = &once_only
                     && let Some(kept) =
@@ -192,8 +218,14 @@ impl ChangeBatch {
                     let puts = kept_puts(&kept.bytes, changes.len() - range.start)?;
                     return Ok(Decision::Abort(Ok(puts)));
                 }
-                let made = change_all(transaction, &collection, &changes, range, unique);
-                let puts = match made.await? {
+                let rights = sender.as_ref().map(|sender| &sender.rights);
+                let target = (transaction, &budget, rights);
+                let made = change_all(target, &collection, &changes, range, unique);
+                let made = made.await;
+                if let Some(exhausted) = budget.exhausted() {
+                    return Err(exhausted.clone());
+                }
+                let puts = match made? {
                     Ok(puts) => puts,
                     Err(failure) => return Ok(Decision::Abort(Err(failure))),
                 };
@@ -210,7 +242,7 @@ impl ChangeBatch {
             })
         };
         match transact(&self.database, body).await {
-            Err(error) if error.kind() == ErrorKind::TooLarge => {
+            Err(error) if is_of_the_transaction(error.kind()) => {
                 Ok(Err(PutFailure { at: None, error }))
             }
             puts => puts,
@@ -218,18 +250,51 @@ impl ChangeBatch {
     }
 }
 
+/// The transaction and the budget with which a sender's changes are made.
+fn metered(
+    transaction: Arc<dyn Transaction>,
+    sender: Option<&BatchSender>,
+) -> (Arc<dyn Transaction>, Budget) {
+    let Some(BatchSender { bounds, pool, .. }) = sender else {
+        return (transaction, Budget::of_background());
+    };
+    let budget = Budget::of_lines_written(bounds, pool);
+    (
+        Arc::new(MeteredTransaction::new(transaction, &budget)),
+        budget,
+    )
+}
+
+/// Whether fewer changes could still be made in a transaction.
+fn is_of_the_transaction(kind: ErrorKind) -> bool {
+    matches!(
+        kind,
+        ErrorKind::TooLarge
+            | ErrorKind::Exhausted(
+                Resource::Steps | Resource::ReadBytes | Resource::WriteBytes | Resource::Time
+            )
+    )
+}
+
 /// Makes changes. Stops at the first one that fails.
 async fn change_all(
-    transaction: &dyn Transaction,
+    (transaction, budget, rights): (&dyn Transaction, &Budget, Option<&RequestRights>),
     collection: &str,
     changes: &BatchChanges,
     range: Range<usize>,
     unique: UniqueCheck,
 ) -> Result<Result<Vec<Put>, PutFailure>> {
     let mut puts = Vec::with_capacity(range.len());
-    let budget = Budget::of_background();
+    let rights = rights.filter(|rights| rights.rules_in_force().is_some());
     for at in range.clone() {
-        match changes.apply(transaction, &budget, collection, at).await {
+        let made = match rights {
+            None => changes.apply(transaction, budget, collection, at).await,
+            Some(rights) => {
+                let allowed = (budget, rights);
+                apply_allowed(changes, transaction, allowed, collection, at).await
+            }
+        };
+        match made {
             Ok(put) => puts.push(put),
             Err(error) if is_about_the_document(&error) => {
                 return Ok(Err(PutFailure {
@@ -244,8 +309,15 @@ async fn change_all(
             && let Some(UniqueViolation { document, error }) = unique_violation(transaction).await?
         {
             let mut written = range.start..=at;
-            let written = written.rfind(|written| changes.id(*written) == Some(&document.id));
-            let at = written.unwrap_or(at);
+            let is_of_document = |written: &usize| {
+                let place = changes.place(*written);
+                place.is_some_and(|place| *place.id == document.id)
+            };
+            let at = written.rfind(is_of_document).unwrap_or(at);
+            let error = match rights {
+                None => error,
+                Some(_) => UniqueViolation::without_documents(),
+            };
             return Ok(Err(PutFailure {
                 at: Some(at),
                 error,
@@ -268,6 +340,7 @@ fn is_about_the_document(error: &Error) -> bool {
             | ErrorKind::AlreadyExists
             | ErrorKind::UniqueViolation
             | ErrorKind::TypeMismatch
+            | ErrorKind::Forbidden
     )
 }
 
@@ -340,6 +413,29 @@ mod tests {
             }
             let good: Vec<usize> = (0..count).filter(|at| !fails[*at]).collect();
             assert_eq!(stored, good, "{fails:?}");
+        }
+    }
+
+    #[tokio::test]
+    async fn few_transactions_are_tried_in_vain() {
+        for fit in [1, 7, 100, 999] {
+            let mut runs = 0;
+            let mut run = |range: Range<usize>| {
+                runs += 1;
+                if range.len() > fit {
+                    let error = Error::bad_input("too large");
+                    return Ok(Err(PutFailure { at: None, error }));
+                }
+                Ok(Ok(vec![Put::Created; range.len()]))
+            };
+            let results = put_in_runs(1_000, true, |range, _| ready(run(range))).await;
+            assert!(
+                results
+                    .expect("no error of the store")
+                    .iter()
+                    .all(Result::is_ok)
+            );
+            assert!(runs <= 12 + 4 * 1_000 / fit, "{runs} for {fit}");
         }
     }
 

@@ -7,7 +7,6 @@ use crate::database;
 use crate::database::{
     Answer, Collection, Database, DocumentKey, Extent, ReadRequest, Scan, Value, load,
 };
-use crate::document::id::DocumentId;
 use crate::document::path::Path;
 use crate::error::Result;
 
@@ -46,15 +45,6 @@ pub async fn part(database: &Database, document: DocumentKey, path: Path) -> Res
 pub async fn scan(database: &Database, collection: &str) -> Result<Scan> {
     database::check_collection(collection)?;
     Scan::over(database, collection).await
-}
-
-/// As [`scan`], from the first document whose id is greater than `after`.
-///
-/// # Errors
-/// As [`scan`]. `TOO_LARGE`: the key of `after` exceeds the limit.
-pub async fn scan_after(database: &Database, collection: &str, after: DocumentId) -> Result<Scan> {
-    let after = DocumentKey::new(collection, after)?;
-    scan(database, collection).await?.after(&after)
 }
 
 /// Lists the collections that hold a document.

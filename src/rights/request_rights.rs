@@ -2,10 +2,12 @@
 
 use std::sync::Arc;
 
+use super::action::Action;
 use super::decision::Decision;
 use super::place_used::PlaceUsed;
 use super::principal::Principal;
 use super::rules::Rules;
+use crate::document::path::Path;
 
 /// Who sends a request, and the rules that are in force for it.
 #[derive(Clone, Debug)]
@@ -34,6 +36,15 @@ impl RequestRights {
             Principal::Operator => None,
             _ => self.rules.as_deref(),
         }
+    }
+
+    /// Whether an action is allowed anywhere in a collection, in some document and at some path of it.
+    pub fn allow_somewhere(&self, action: Action, collection: &str) -> bool {
+        let Some(rules) = self.rules_in_force() else {
+            return true;
+        };
+        let used = PlaceUsed::in_collection(action, collection, Path::root());
+        rules.allows_somewhere(&self.principal, self.is_listed, &used)
     }
 
     /// Decides whether the request may use places.

@@ -97,6 +97,17 @@ impl Rule {
         self.unmatched(principal, is_listed, used).next().is_none()
     }
 
+    /// Whether the rule covers any place in the collection of a use.
+    pub(super) fn is_for(
+        &self,
+        principal: &Principal,
+        is_listed: bool,
+        used: &PlaceUsed<'_>,
+    ) -> bool {
+        let is_inside = |part| matches!(part, RulePart::Id | RulePart::Path);
+        self.unmatched(principal, is_listed, used).all(is_inside)
+    }
+
     /// The parts that a use of a place does not match.
     pub(super) fn unmatched(
         &self,

@@ -130,6 +130,17 @@ impl Rules {
         Decision::Depends(conditions)
     }
 
+    /// Whether a rule allows a principal an action anywhere in a collection.
+    pub(super) fn allows_somewhere(
+        &self,
+        principal: &Principal,
+        is_listed: bool,
+        used: &PlaceUsed<'_>,
+    ) -> bool {
+        self.candidates(&used.collection)
+            .any(|number| self.all[number].is_for(principal, is_listed, used))
+    }
+
     /// The rules that cover a place.
     fn cover(&self, principal: &Principal, is_listed: bool, place: &PlaceUsed<'_>) -> Cover {
         let mut conditional = Vec::new();

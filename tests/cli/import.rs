@@ -456,3 +456,33 @@ fn members_that_are_usual_ids_are_proposed() {
         assert!(!run.err.contains(told), "{}", run.err);
     }
 }
+
+#[test]
+fn documents_and_arrays_can_follow_one_another() {
+    both(|store| {
+        let pretty = "{\n  \"a\": 1\n}\n{\n  \"a\": 2\n}\n{\"a\": 3}{\"a\": [\n4]}\n";
+        store
+            .import(pretty, &["--name", "p"])
+            .says("4 documents imported");
+        assert_eq!(store.ids("D"), ["p-1", "p-2", "p-3", "p-4"]);
+        let pages = "[\n{\"a\": 1},\n{\"a\": 2}\n]\n[\n]\n[\n{\"a\": 3}\n]\n";
+        store
+            .import(pages, &["--name", "q", "--collection", "q"])
+            .says("3 documents imported");
+        assert_eq!(store.ids("q"), ["q-1", "q-2", "q-3"]);
+        let bad = "{\n\"a\": 1\n}\n{\n\"a\" 2\n}\n{\n\"a\": 3\n}\n";
+        let arguments = [
+            "import",
+            "-",
+            "--name",
+            "r",
+            "--collection",
+            "r",
+            "--on-error",
+            "continue",
+        ];
+        let run = store.run_on(bad, &arguments).expect(1);
+        run.says("-: line 5, column 5 (document 2): expected ':'");
+        assert_eq!(store.ids("r"), ["r-1", "r-3"]);
+    });
+}

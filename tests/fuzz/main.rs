@@ -75,4 +75,4 @@ macro_rules! tests {
     };
 }
 
-tests! { assemble json jsonpath patch path query request schema server tuple }
+tests! { assemble extended_json json jsonpath patch path query request schema server table tuple }

@@ -1,4 +1,4 @@
-//! The commands of README.md and docs/walk.md, run line by line, and the page in a real
+//! The commands of README.md, docs/walk.md and docs/http.md, run line by line, and the page in a real
 //! browser.
 //!
 //! docs/walk.md and the browser test are long tests. Both need npm packages; the browser test needs
@@ -35,6 +35,7 @@ const SECRET: &str = "bm90IGEgc2VjcmV0LCBidXQgdGhhdCBvZiBhIHRlc3Q";
 const README: &str = "README.md";
 /// The page that continues the README with npm's data.
 const WALK: &str = "docs/walk.md";
+const HTTP: &str = "docs/http.md";
 
 /// A command of a page, and what it prints on standard output.
 struct Step {
@@ -149,6 +150,15 @@ fn readme_commands_print_the_documented_output() {
     }
     let directory = tempfile::tempdir().expect("a directory");
     assert_pages_print_what_they_show(&[(README, steps(README))], directory.path());
+}
+
+#[test]
+fn commands_for_documents_over_http_print_the_documented_output() {
+    if !has("curl", HTTP) {
+        return;
+    }
+    let directory = tempfile::tempdir().expect("a directory");
+    assert_pages_print_what_they_show(&[(HTTP, steps(HTTP))], directory.path());
 }
 
 #[test]

@@ -11,7 +11,7 @@ use crate::document::path::Path;
 
 /// Import documents from files, directories or standard input
 ///
-/// A file is a JSON document, a JSON array of documents, lines with one document each (NDJSON),
+/// A file is a JSON document, several of them one after the other, JSON arrays of documents, lines with one document each (NDJSON),
 /// the output of `phyllo export`, CSV or TSV. The format is detected unless --format is given; that of CSV
 /// and TSV by the extension of the file. Files that are
 /// compressed with gzip or zstd are decompressed. A directory stands for the files below it whose names
@@ -91,6 +91,8 @@ pub(crate) enum ExportFormat {
     Array,
     /// One document per line (NDJSON); blank lines are ignored
     Lines,
+    /// JSON documents one after the other, on any number of lines
+    Concatenated,
     /// Lines of exactly {"id": …, "document": …}, as written by `phyllo export`
     Export,
     /// Values between commas, with a header that names their places

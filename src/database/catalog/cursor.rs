@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::budget::Share;
 use crate::error::Result;
 use crate::store::{Batches, Pairs, Read, key_after};
 
@@ -12,6 +13,8 @@ pub(crate) struct Cursor {
     at: usize,
     /// The first key that no earlier batch could have.
     begin: Vec<u8>,
+    /// The memory for the current batch, if it counts.
+    held: Option<Share>,
 }
 
 impl Cursor {
@@ -22,12 +25,23 @@ impl Cursor {
             batch: Pairs::default(),
             at: 0,
             begin,
+            held: None,
         }
+    }
+
+    /// From now on counts the memory for each batch.
+    pub(crate) fn count_in(&mut self, held: Share) {
+        self.held = Some(held);
     }
 
     /// Continues from `begin` in another snapshot.
     pub(crate) fn renew(&mut self, read: Arc<dyn Read>, begin: Vec<u8>) {
+        let held = self.held.take();
         *self = Self::new(read, begin, self.batches.end().to_vec());
+        if let Some(held) = held {
+            held.clear();
+            self.held = Some(held);
+        }
     }
 
     /// Continues in another snapshot, with the first pair after the last one that was passed.
@@ -63,7 +77,7 @@ impl Cursor {
     /// Returns the current pair, and reads a batch if needed. None after the last pair.
     ///
     /// # Errors
-    /// Errors of the store.
+    /// Errors of the store. `UNAVAILABLE`: the memory is needed for others.
     pub(crate) async fn peek(&mut self) -> Result<Option<(&[u8], &[u8])>> {
         if self.at == self.batch.len() {
             let Some(batch) = self.batches.next().await? else {
@@ -72,8 +86,13 @@ impl Cursor {
             if let Some((last, _)) = self.batch.last() {
                 self.begin = key_after(last);
             }
+            let bytes = batch.bytes();
             self.batch = batch;
             self.at = 0;
+            if let Some(held) = &self.held {
+                held.clear();
+                held.take(bytes)?;
+            }
         }
         Ok(Some(self.batch.get(self.at)))
     }

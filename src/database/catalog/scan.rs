@@ -3,14 +3,18 @@
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
+
 use super::cursor::Cursor;
+use crate::budget::{Budget, Share};
 use crate::database::document_key::{DocumentKey, covers, prefix_end};
 use crate::database::open::Database;
 use crate::database::read::value_ref::malformed;
 use crate::document::id::DocumentId;
 use crate::document::path::Place;
 use crate::error::{ErrorKind, Result};
-use crate::key::{Family, JsonText};
+use crate::key::{Family, JsonText, Version};
+use crate::limits::{SCANNED_BYTES_AT_A_TIME, SCANNED_BYTES_PER_STEP};
 use crate::store::{Read, key_after};
 
 /// A document found by a scan.
@@ -29,11 +33,19 @@ pub struct Foreign {
     pub key: Vec<u8>,
 }
 
+/// Whether a scan takes a document, asked in the snapshot of the scan.
+pub type ScanTest =
+    Box<dyn Fn(Arc<dyn Read>, DocumentId) -> BoxFuture<'static, Result<bool>> + Send + Sync>;
+
 /// Scans the documents of a collection in the order of their ids.
 pub struct Scan {
     pairs: Cursor,
+    read: Arc<dyn Read>,
     /// The source of new snapshots when the engine drops the current one.
     database: Option<Database>,
+    /// What pays for the scan, and the memory for the current document.
+    paid: Option<(Budget, Share)>,
+    test: Option<ScanTest>,
     /// The end of the last processed document.
     done: Vec<u8>,
     /// The value of `done` when the current snapshot was taken, unless it is the first snapshot.
@@ -53,15 +65,43 @@ impl Scan {
         Ok(scan)
     }
 
+    /// As [`Scan::over`]. The budget counts what is read, and the memory for the current document.
+    ///
+    /// # Errors
+    /// As [`Database::metered_snapshot`].
+    pub async fn metered(database: &Database, collection: &str, budget: &Budget) -> Result<Self> {
+        let mut scan = Self::new(database.metered_snapshot(budget).await?, collection);
+        scan.database = Some(database.clone());
+        scan.pairs.count_in(budget.share());
+        scan.paid = Some((budget.clone(), budget.share()));
+        Ok(scan)
+    }
+
+    /// From now on takes only the documents that pass a test, if there is one. The others are not read.
+    pub fn set_test(&mut self, test: Option<ScanTest>) {
+        self.test = test;
+    }
+
+    /// The version of the current snapshot.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub async fn version(&self) -> Result<Version> {
+        self.read.version().await
+    }
+
     /// Creates a scan of `collection` in one snapshot.
     pub fn new(read: Arc<dyn Read>, collection: &str) -> Self {
         let (begin, end) = Family::documents(collection);
         Self {
             database: None,
+            paid: None,
+            test: None,
             done: begin.clone(),
             renewed: None,
             collection_key: begin.len(),
-            pairs: Cursor::new(read, begin, end),
+            pairs: Cursor::new(read.clone(), begin, end),
+            read,
         }
     }
 
@@ -100,13 +140,36 @@ impl Scan {
         if self.renewed.as_ref() == Some(&self.done) {
             return Ok(false);
         }
-        self.pairs
-            .renew(database.snapshot().await?, self.done.clone());
+        self.read = match &self.paid {
+            Some((budget, _)) => database.metered_snapshot(budget).await?,
+            None => database.snapshot().await?,
+        };
+        self.pairs.renew(self.read.clone(), self.done.clone());
         self.renewed = Some(self.done.clone());
         Ok(true)
     }
 
     async fn next_in_snapshot(&mut self) -> Result<Option<Result<Scanned, Foreign>>> {
+        loop {
+            let Some((first, _)) = self.pairs.peek().await? else {
+                return Ok(None);
+            };
+            if let (Some(test), Ok((id, bytes))) =
+                (&self.test, Family::document_id(first, self.collection_key))
+            {
+                let document_key = first[..bytes].to_vec();
+                if !test(self.read.clone(), id).await? {
+                    self.done = prefix_end(&document_key);
+                    self.pairs.seek(&self.done);
+                    continue;
+                }
+            }
+            return self.document().await;
+        }
+    }
+
+    /// Reads the document at the current pair.
+    async fn document(&mut self) -> Result<Option<Result<Scanned, Foreign>>> {
         let Some((first, _)) = self.pairs.peek().await? else {
             return Ok(None);
         };
@@ -123,9 +186,21 @@ impl Scan {
         };
         let mut json = Vec::new();
         let mut text = JsonText::new(&mut json);
+        let mut written = 0;
         while let Some((key, value)) = self.pairs.peek().await? {
             if !covers(&document_key, key) {
                 break;
+            }
+            if let Some((budget, held)) = &self.paid {
+                written += SCANNED_BYTES_PER_STEP + key.len() + value.len();
+                if written >= SCANNED_BYTES_AT_A_TIME {
+                    // The text, and its copy in the lines of an export.
+                    held.take(2 * written)?;
+                    budget
+                        .pace((written / SCANNED_BYTES_PER_STEP) as u64)
+                        .await?;
+                    written = 0;
+                }
             }
             if let Err(error) = text.push(&key[document_key.len()..], value) {
                 let error = malformed(error, key);
@@ -135,6 +210,9 @@ impl Scan {
             self.pairs.advance();
         }
         self.done = prefix_end(&document_key);
+        if let Some((_, held)) = &self.paid {
+            held.clear();
+        }
         text.finish()
             .map_err(|error| malformed(error, &document_key))?;
         Ok(Some(Ok(Scanned { id, json })))

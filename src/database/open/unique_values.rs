@@ -32,6 +32,16 @@ pub struct UniqueViolation {
     pub error: Error,
 }
 
+impl UniqueViolation {
+    /// The error for callers who may not know the other document.
+    pub fn without_documents() -> Error {
+        Error::new(
+            ErrorKind::UniqueViolation,
+            "another document has the same values in a unique index",
+        )
+    }
+}
+
 /// The values that a transaction has written to unique indexes since the last check.
 #[derive(Default)]
 struct UniqueValues(Mutex<WrittenValues>);

@@ -92,7 +92,14 @@ pub(crate) fn routes(
             Method::DELETE,
         ];
         // Pages read these headers of the responses.
-        let exposed = [ETAG, ACCEPT_RANGES, CONTENT_RANGE, LOCATION, RETRY_AFTER];
+        let exposed = [
+            ETAG,
+            ACCEPT_RANGES,
+            CONTENT_RANGE,
+            LOCATION,
+            RETRY_AFTER,
+            export::VERSION,
+        ];
         let cors = allowing(&options.origins).allow_methods(methods);
         handler.layer(cors.expose_headers(exposed))
     };
@@ -154,14 +161,12 @@ async fn handle(
                 .unwrap_or_else(|response| response)
         }
         (Method::GET | Method::HEAD, None) => {
-            let database = database.clone();
             let asked = (request.headers(), request.uri().query().unwrap_or_default());
             let response = export::respond(endpoint, database, caller, collection, asked);
             response.await.unwrap_or_else(|problem| problem.response())
         }
         (Method::POST, None) => {
-            let response =
-                upload_request::respond(endpoint, database.clone(), caller, collection, request);
+            let response = upload_request::respond(endpoint, database, caller, collection, request);
             response.unwrap_or_else(|response| response)
         }
         _ => {

@@ -83,6 +83,11 @@ impl Endpoint {
         (answer, report.error.is_some())
     }
 
+    /// Waits until a portion of a stream may be read, and lets it count as an operation that is executed.
+    pub(crate) async fn begin_portion(&self) -> Option<OwnedSemaphorePermit> {
+        self.executing.clone().acquire_owned().await.ok()
+    }
+
     pub(crate) fn answer(
         &self,
         media: Media,

@@ -2,6 +2,7 @@
 //! briefly with the tests, and for longer under a coverage-guided fuzzer (docs/fuzzing.md).
 
 mod assemble;
+mod extended_json;
 mod json;
 mod jsonpath;
 mod patch;
@@ -10,6 +11,7 @@ mod query;
 mod request;
 mod schema;
 mod server;
+mod table;
 mod tuple;
 mod world;
 
@@ -25,8 +27,9 @@ pub(crate) struct Target {
 }
 
 /// To add a target, add a module with these two functions and a line here.
-pub(crate) const TARGETS: [Target; 10] = [
+pub(crate) const TARGETS: [Target; 12] = [
     target("assemble", assemble::check, assemble::SEEDS),
+    target("extended_json", extended_json::check, extended_json::SEEDS),
     target("json", json::check, json::SEEDS),
     target("jsonpath", jsonpath::check, jsonpath::SEEDS),
     target("patch", patch::check, patch::SEEDS),
@@ -35,6 +38,7 @@ pub(crate) const TARGETS: [Target; 10] = [
     target("request", request::check, request::SEEDS),
     target("schema", schema::check, schema::SEEDS),
     target("server", server::check, server::SEEDS),
+    target("table", table::check, table::SEEDS),
     target("tuple", tuple::check, tuple::SEEDS),
 ];
 

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use serde_json::json;
 
 use super::{NDJSON, assert_problem, get, lines, put};
-use crate::support::{Server, head};
+use crate::support::{Connection, Server, head};
 
 fn with_documents(count: usize, text: &str) -> Server {
     let server = Server::start();
@@ -97,9 +97,115 @@ fn an_export_has_one_version_and_takes_bounded_memory() {
         put(&server, &format!("/documents/D/{n}/n"), "\"changed\"");
     }
     let export = connection.response(true);
+    let version = export.header("phyllo-version").expect("a version");
+    assert_eq!(version, version_of(&server, 19_998));
     assert!(!export.body.contains("changed"));
     assert_eq!(export.body.lines().count(), 20_000);
     assert!(get(&server, "/documents/D").body.contains("changed"));
     let grown = server.memory_peak().saturating_sub(before);
     assert!(grown < 100 << 20, "{grown} bytes for an export of 40 MB");
+}
+
+/// The version of a document.
+fn version_of(server: &Server, n: usize) -> String {
+    let found = server.query(&format!("{{ document(id: {n}) {{ version }} }}"));
+    let version = found["data"]["document"]["version"].as_str();
+    version.expect("a version").to_owned()
+}
+
+/// The last version is in a trailer, for clients that take trailers.
+#[test]
+fn an_export_states_its_versions() {
+    let server = with_documents(2_000, &"x".repeat(100));
+    put(&server, "/documents/E/1", "1");
+    let version = version_of_last_commit(&server);
+    for (headers, has_trailer) in [
+        (&[("te", "trailers")][..], true),
+        (&[("te", "trailers"), ("accept-encoding", "gzip")], true),
+        (&[], false),
+    ] {
+        let mut connection = server.connect();
+        let headers = [headers, &[("connection", "close")]].concat();
+        connection.send(head("GET", "/documents/D", &headers, 0));
+        let response = String::from_utf8_lossy(&connection.rest()).into_owned();
+        let (head, body) = response.split_once("\r\n\r\n").expect("a response");
+        let stated = format!("phyllo-version: {version}");
+        assert!(head.contains(&stated), "{head}");
+        assert!(head.contains("trailer: phyllo-version"), "{head}");
+        let end = if has_trailer {
+            format!("\r\n0\r\n{stated}\r\n\r\n")
+        } else {
+            "\r\n0\r\n\r\n".to_owned()
+        };
+        assert!(body.ends_with(&end), "{}", &body[body.len() - 200..]);
+    }
+    let empty = get(&server, "/documents/none");
+    assert_eq!(empty.header("phyllo-version"), Some(&*version));
+}
+
+fn version_of_last_commit(server: &Server) -> String {
+    get(server, "/documents/E/1")
+        .header("etag")
+        .expect("a tag")
+        .trim_matches('"')
+        .to_owned()
+}
+
+/// Exports and uploads are counted as other requests are.
+#[test]
+fn streams_of_lines_are_in_the_metrics() {
+    let server = with_documents(1_500, "");
+    get(&server, "/documents/D");
+    let metrics = get(&server, "/metrics").body;
+    for line in [
+        r#"phyllo_requests_total{type="upload",operation="",outcome="ok"} 1"#,
+        r#"phyllo_requests_total{type="export",operation="",outcome="ok"} 1"#,
+        r#"phyllo_request_seconds_count{type="export"} 1"#,
+    ] {
+        assert!(
+            metrics.lines().any(|written| written == line),
+            "{line} in {metrics}"
+        );
+    }
+    let read = metrics
+        .lines()
+        .find_map(|line| line.strip_prefix(r#"phyllo_request_store_bytes_sum{type="export"} "#));
+    let read: f64 = read.expect("a sum").parse().expect("a number");
+    assert!(read > 1_500.0 * 10.0, "{read}");
+}
+
+/// The text of a document is in memory until it is sent.
+#[test]
+fn exports_share_the_memory_of_all_requests() {
+    const DOCUMENT: usize = 16 << 20;
+    let server = Server::with(&["--held-bytes-max", "128MiB"]);
+    put(
+        &server,
+        "/documents/D/large",
+        &format!("\"{}\"", "x".repeat(DOCUMENT)),
+    );
+    let before = server.memory_peak();
+    let exports: Vec<Connection> = (0..20)
+        .map(|_| {
+            let mut connection = server.connect();
+            connection.send(head("GET", "/documents/D", &[("connection", "close")], 0));
+            // Its text is read, and the rest of it waits for the client.
+            std::thread::sleep(std::time::Duration::from_millis(200));
+            connection
+        })
+        .collect();
+    server.assert_serves();
+    let is_complete = |mut export: Connection| export.rest().len() > DOCUMENT;
+    let complete = exports
+        .into_iter()
+        .map(is_complete)
+        .filter(|complete| *complete)
+        .count();
+    assert!(
+        (1..=8).contains(&complete),
+        "{complete} of 20 exports were complete"
+    );
+    let grown = server.memory_peak() - before;
+    assert!(grown < 256 << 20, "{} MiB for 20 exports", grown >> 20);
+    assert!(get(&server, "/documents/D").bytes.len() > DOCUMENT);
 }

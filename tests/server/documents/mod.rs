@@ -3,6 +3,7 @@
 mod description;
 mod exports;
 mod keys;
+mod kills;
 mod reading;
 mod resumed;
 mod rights;

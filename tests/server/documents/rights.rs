@@ -3,9 +3,11 @@
 use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 
-use super::{MERGE_PATCH, NDJSON, assert_problem, code};
+use serde_json::{Value, json};
+
+use super::{MERGE_PATCH, NDJSON, assert_problem, code, lines};
 use crate::access::{READER, WRITER, bearer, token_file};
-use crate::support::{JSON, Response, Server};
+use crate::support::{JSON, Response, Server, head};
 
 const RULES: &str = r#"
 [[allow]]
@@ -16,18 +18,36 @@ where = { at = "$.status", eq = "published" }
 
 [[allow]]
 who = { token = "writer" }
-actions = ["read", "list", "write", "create", "delete"]
+actions = ["read", "list", "write", "create", "delete", "index"]
 collection = "*"
 
 [[allow]]
 who = { token = "reader" }
 actions = ["write", "create"]
 collection = "inbox"
+
+[[allow]]
+who = { token = "reader" }
+actions = ["write", "create"]
+collection = "articles"
+where = { at = "$.status", eq = "draft" }
+
+[[allow]]
+who = { token = "reader" }
+actions = ["write", "create"]
+collection = "own"
+id = "r"
+
+[[allow]]
+who = { token = "reader" }
+actions = ["write"]
+collection = "tagged"
+path = "/tags"
 "#;
 
 struct World {
     server: Server,
-    _directory: tempfile::TempDir,
+    directory: tempfile::TempDir,
 }
 
 impl World {
@@ -41,10 +61,7 @@ impl World {
         fs::write(&rules, RULES).expect("a file");
         let [tokens, rules] = [tokens, rules].map(|path| path.to_str().expect("plain").to_owned());
         let server = Server::with(&["--token-file", &tokens, "--rules", &rules]);
-        let world = Self {
-            server,
-            _directory: directory,
-        };
+        let world = Self { server, directory };
         for (key, body) in [
             ("1", r#"{"status": "published", "text": "t"}"#),
             ("2", r#"{"status": "draft", "text": "t"}"#),
@@ -53,6 +70,9 @@ impl World {
             let stored = world.ask(Some(WRITER), "PUT", &path, &[JSON], body);
             assert_eq!(stored.status, 201, "{stored:?}");
         }
+        let path = "/documents/tagged/1";
+        let stored = world.ask(Some(WRITER), "PUT", path, &[JSON], r#"{"tags": {}}"#);
+        assert_eq!(stored.status, 201, "{stored:?}");
         world
     }
 
@@ -129,21 +149,160 @@ fn who_may_only_write_is_not_told_what_was_there() {
 }
 
 #[test]
-fn streams_of_lines_need_rights_in_the_whole_collection() {
+fn an_export_has_the_documents_that_the_rules_show() {
     let world = World::new();
     let export = world.ask(None, "GET", "/documents/articles", &[], "");
-    assert_problem(&export, 403, "FORBIDDEN");
-    let line = "{\"id\":\"9\",\"document\":1}\n";
-    let refused = world.ask(None, "POST", "/documents/articles", &[NDJSON], line);
-    assert_problem(&refused, 403, "FORBIDDEN");
-    let inserted = world.ask(Some(READER), "POST", "/documents/inbox", &[NDJSON], line);
-    assert_eq!(inserted.status, 200);
+    let published = "{\"id\":\"1\",\"document\":{\"status\":\"published\",\"text\":\"t\"}}\n";
+    assert_eq!((export.status, &*export.body), (200, published));
+    let after = world.ask(None, "GET", "/documents/articles?after=1", &[], "");
+    assert_eq!((after.status, &*after.body), (200, ""));
+    let export = world.ask(Some(WRITER), "GET", "/documents/articles", &[], "");
+    assert_eq!(export.body.lines().count(), 2);
+    // To read is not to find.
     let export = world.ask(Some(READER), "GET", "/documents/inbox", &[], "");
     assert_problem(&export, 403, "FORBIDDEN");
-    let export = world.ask(Some(WRITER), "GET", "/documents/inbox", &[], "");
+    let unknown = world.ask(None, "GET", "/documents/other", &[], "");
+    assert_problem(&unknown, 403, "FORBIDDEN");
+}
+
+/// What became of each line, by its key.
+fn outcomes(response: &Response) -> Vec<(String, String)> {
+    assert_eq!(response.status, 200, "{response:?}");
+    let rejected = lines(response)
+        .into_iter()
+        .filter(|line| line["line"].is_u64());
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    rejected
+        .map(|line| (text(&line["key"]), text(&line["code"])))
+        .collect()
+}
+
+#[test]
+fn each_line_needs_the_rights_that_it_uses() {
+    let world = World::new();
+    let post = |token, path: &str, keys: &[&str], document: &str| {
+        let line = |key: &&str| format!("{{\"id\":\"{key}\",\"document\":{document}}}\n");
+        let body: String = keys.iter().map(line).collect();
+        let path = format!("/documents/{path}onError=continue");
+        world.ask(token, "POST", &path, &[NDJSON], &body)
+    };
+    let forbidden = |keys: &[&str]| -> Vec<(String, String)> {
+        let forbidden = |key: &&str| ((*key).to_owned(), "FORBIDDEN".to_owned());
+        keys.iter().map(forbidden).collect()
+    };
+    let refused = post(None, "articles?", &["9"], "1");
+    assert_problem(&refused, 403, "FORBIDDEN");
+    // The rule covers documents with this status, before and after the change.
+    let draft = r#"{"status": "draft", "n": 1}"#;
+    let done = post(
+        Some(READER),
+        "articles?mode=replace&",
+        &["1", "2", "3"],
+        draft,
+    );
+    assert_eq!(outcomes(&done), forbidden(&["1"]));
+    let published = r#"{"status": "published"}"#;
+    let done = post(
+        Some(READER),
+        "articles?mode=replace&",
+        &["2", "4"],
+        published,
+    );
+    assert_eq!(outcomes(&done), forbidden(&["2", "4"]));
+    let done = post(
+        Some(READER),
+        "articles?mode=merge&",
+        &["1", "2"],
+        r#"{"n": 2}"#,
+    );
+    assert_eq!(outcomes(&done), forbidden(&["1"]));
+    let done = post(Some(READER), "articles?", &["2", "5"], published);
+    let exists = ("2".to_owned(), "ALREADY_EXISTS".to_owned());
+    assert_eq!(outcomes(&done), [vec![exists], forbidden(&["5"])].concat());
+    // A rule for one document, and one for a place in every document.
+    let done = post(Some(READER), "own?mode=replace&", &["r", "s"], "1");
+    assert_eq!(outcomes(&done), forbidden(&["s"]));
+    let done = post(
+        Some(READER),
+        "tagged?mode=merge&path=/tags&",
+        &["1", "2"],
+        "{\"a\":1}",
+    );
+    assert_eq!(outcomes(&done), forbidden(&["2"]));
+    let done = post(Some(READER), "tagged?mode=merge&", &["1"], "{\"a\":1}");
+    assert_eq!(outcomes(&done), forbidden(&["1"]));
+    let found = |path: &str| world.ask(Some(WRITER), "GET", path, &[], "").body;
     assert_eq!(
-        (export.status, &*export.body),
-        (200, "{\"id\":\"9\",\"document\":1}\n")
+        found("/documents/articles/2"),
+        r#"{"n":2,"status":"draft"}"#
+    );
+    assert_eq!(
+        found("/documents/articles/3"),
+        r#"{"n":1,"status":"draft"}"#
+    );
+    assert_eq!(
+        found("/documents/tagged"),
+        "{\"id\":\"1\",\"document\":{\"tags\":{\"a\":1}}}\n"
+    );
+    assert_eq!(found("/documents/own"), "{\"id\":\"r\",\"document\":1}\n");
+}
+
+#[test]
+fn a_taken_value_does_not_name_the_other_document() {
+    let world = World::new();
+    let index = r#"{"query": "mutation { createIndex(collection: \"inbox\", name: \"n\", on: [\"$.n\"], unique: true) { state } }"}"#;
+    let made = world.ask(Some(WRITER), "POST", "/graphql", &[JSON], index);
+    assert_eq!(made.json()["errors"], Value::Null, "{made:?}");
+    let body =
+        "{\"id\":\"secret\",\"document\":{\"n\":1}}\n{\"id\":\"mine\",\"document\":{\"n\":1}}\n";
+    let path = "/documents/inbox?onError=continue";
+    let done = world.ask(Some(READER), "POST", path, &[NDJSON], body);
+    let report = lines(&done);
+    assert_eq!(
+        (&report[0]["key"], &report[0]["code"]),
+        (&json!("mine"), &json!("UNIQUE_VIOLATION"))
+    );
+    assert!(!done.body.contains("secret"), "{}", done.body);
+}
+
+#[test]
+fn streams_notice_new_rules() {
+    let world = World::new();
+    let token = bearer(READER);
+    let headers = [
+        NDJSON,
+        ("transfer-encoding", "chunked"),
+        ("authorization", &*token),
+    ];
+    let mut upload = world.server.connect();
+    upload.send(head(
+        "POST",
+        "/documents/inbox?onError=continue",
+        &headers,
+        0,
+    ));
+    let line = |n: usize| format!("{{\"id\":\"{n}\",\"document\":1}}\n");
+    let chunk = |text: &str| format!("{:x}\r\n{text}\r\n", text.len());
+    let batch: String = (0..1_000).map(line).collect();
+    upload.send(chunk(&batch));
+    while world
+        .ask(Some(WRITER), "GET", "/documents/inbox/999", &[], "")
+        .status
+        != 200
+    {}
+    let rules = RULES.replace("\"inbox\"", "\"elsewhere\"");
+    fs::write(world.directory.path().join("rules.toml"), rules).expect("a file");
+    while world
+        .ask(Some(READER), "PUT", "/documents/inbox/x", &[JSON], "1")
+        .status
+        != 403
+    {}
+    upload.send(chunk(&line(1_000)));
+    upload.send("0\r\n\r\n");
+    let done = upload.response(true);
+    assert_eq!(
+        outcomes(&done),
+        [("1000".to_owned(), "FORBIDDEN".to_owned())]
     );
 }
 

@@ -102,7 +102,7 @@ impl Reading {
                 Ok(go_on) => go_on,
                 Err(broken) => {
                     self.send_batch();
-                    let reason = reason(broken);
+                    let reason = broken.to_string();
                     self.send(ImportEvent::Broken { file, reason }) && self.options.go_on
                 }
             };
@@ -263,12 +263,5 @@ impl ImportBatch {
         self.documents.len() >= IMPORT_BATCH_DOCUMENTS_MAX
             || self.bytes >= IMPORT_BATCH_BYTES_MAX
             || self.leaves_bytes >= IMPORT_BATCH_LEAVES_BYTES_MAX
-    }
-}
-
-fn reason(broken: Broken) -> String {
-    match broken {
-        Broken::Io(error) => format!("it cannot be read: {error}"),
-        Broken::Shape(reason) => reason,
     }
 }

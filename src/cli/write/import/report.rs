@@ -71,14 +71,15 @@ impl ImportReport {
         let (bar, template) = match bytes {
             Some(bytes) => (
                 ProgressBar::new(bytes),
-                "{bar:30} {bytes} of {total_bytes}, {msg}{eta} left",
+                "{prefix} {wide_bar} {bytes}/{total_bytes}, {msg}{eta} left",
             ),
             None => (
                 ProgressBar::no_length(),
-                "{spinner} {bytes}, {msg}{elapsed}",
+                "{spinner} {prefix} {bytes}, {msg}{elapsed}",
             ),
         };
         bar.set_style(ProgressStyle::with_template(template).expect("a valid template"));
+        bar.set_prefix(if dry_run { "validating" } else { "importing" });
         bar.enable_steady_tick(Duration::from_millis(200));
         Self {
             bar,
@@ -239,5 +240,87 @@ impl ImportReport {
 
     fn say(&self, message: &str) {
         self.bar.suspend(|| say(format_args!("{message}")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io;
+    use std::sync::{Arc, Mutex};
+
+    use indicatif::{ProgressDrawTarget, TermLike};
+
+    use super::*;
+
+    const COLUMNS: u16 = 80;
+
+    /// A terminal that keeps what is written to it.
+    #[derive(Clone, Debug, Default)]
+    struct Terminal(Arc<Mutex<Vec<String>>>);
+
+    impl TermLike for Terminal {
+        fn width(&self) -> u16 {
+            COLUMNS
+        }
+
+        fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn write_line(&self, text: &str) -> io::Result<()> {
+            self.write_str(text)
+        }
+
+        fn write_str(&self, text: &str) -> io::Result<()> {
+            self.0.lock().expect("nobody panics").push(text.to_owned());
+            Ok(())
+        }
+
+        fn clear_line(&self) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn flush(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_progress_line_names_the_phase_and_fits_80_columns() {
+        for (bytes, dry_run, phase) in [
+            (Some(99_999_999_999), false, "importing"),
+            (Some(1_000), true, "validating"),
+            (None, false, "importing"),
+        ] {
+            let mut report = ImportReport::new("x.json".to_owned(), bytes, "c", dry_run);
+            report.begun -= Duration::from_secs(60);
+            report.created = 123_456_789;
+            let terminal = Terminal::default();
+            let target = ProgressDrawTarget::term_like(Box::new(terminal.clone()));
+            report.bar.set_draw_target(target);
+            report.bar.set_position(bytes.unwrap_or(9_999_999_999) / 3);
+            report.show();
+            report.bar.abandon();
+            let written = terminal.0.lock().expect("nobody panics");
+            let lines: Vec<&String> = written.iter().filter(|text| text.contains(phase)).collect();
+            assert!(!lines.is_empty(), "{written:?}");
+            for line in lines {
+                assert!(line.contains("123,456,789 documents, 2,057,"), "{line}");
+                let columns = line.trim_end().chars().count();
+                assert!(columns <= usize::from(COLUMNS), "{columns}: {line}");
+            }
+        }
     }
 }

@@ -122,7 +122,11 @@ pub(crate) async fn attempt(
     }
     let violation = unique_violation(session.transaction()).await?;
     if let Some(UniqueViolation { document, error }) = violation {
-        let error = if has_rules { value_is_taken() } else { error };
+        let error = if has_rules {
+            UniqueViolation::without_documents()
+        } else {
+            error
+        };
         let error = session.place(&document, server_error(&error));
         return Ok(Decision::Abort(Mutated::Failed(vec![error])));
     }
@@ -150,12 +154,4 @@ async fn may_return(
         }
     }
     Ok(None)
-}
-
-/// The error of a unique index, for callers who may not know the other document.
-fn value_is_taken() -> Error {
-    Error::new(
-        ErrorKind::UniqueViolation,
-        "another document has the same values in a unique index",
-    )
 }

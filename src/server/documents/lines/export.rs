@@ -1,22 +1,28 @@
 //! `GET` of a collection: its documents, one a line, at one version of the store.
+//!
+//! If the engine does not keep a version long enough, the export continues at later ones. A header has the first
+//! version and a trailer the last one.
 
+use std::io;
 use std::sync::Arc;
+use std::time::Instant;
 
 use axum::body::{Body, Bytes};
-use axum::http::header::ACCEPT;
-use axum::http::{HeaderMap, Response};
+use axum::http::header::{ACCEPT, TRAILER};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, Response};
 use futures::StreamExt as _;
 use futures::future::{BoxFuture, FutureExt as _};
 use futures::stream::unfold;
+use http_body_util::StreamBody;
+use hyper::body::Frame;
 
-use super::{rights_in, with_lines};
-use crate::budget::{Pool, pause};
-use crate::database::{Database, Scan};
+use super::{StreamReport, StreamRights, with_lines};
+use crate::database::Database;
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
+use crate::key::Version;
 use crate::limits::SENT_BYTES_AT_A_TIME;
-use crate::operations::{scan, scan_after, write_line};
-use crate::rights::Action;
+use crate::operations::Export;
 use crate::server::access::caller::Caller;
 use crate::server::documents::part_read::not_acceptable;
 use crate::server::documents::problem::Problem;
@@ -25,15 +31,29 @@ use crate::server::response::conditional::elements;
 use crate::server::response::response_body::held;
 use crate::server::streaming::open_streams::OpenStream;
 
+/// The version of the store at which the export begins. As a trailer, the version at which it ends.
+pub(crate) const VERSION: HeaderName = HeaderName::from_static("phyllo-version");
+
 /// The documents that are still to be sent.
-struct Export {
-    scan: Scan,
+struct ExportStream {
+    export: Export,
+    rights: StreamRights,
+    report: StreamReport,
+    endpoint: Arc<Endpoint>,
     open: OpenStream,
     revoked: BoxFuture<'static, Error>,
-    pool: Pool,
     /// What was read and not sent.
     text: Bytes,
-    is_ended: bool,
+    state: ExportState,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ExportState {
+    Reading,
+    /// All was read.
+    Read,
+    /// The trailer was sent, or an error.
+    Ended,
 }
 
 /// The response to `GET` or `HEAD` of a collection.
@@ -42,7 +62,7 @@ struct Export {
 /// The problem that is the response.
 pub(crate) async fn respond(
     endpoint: &Arc<Endpoint>,
-    database: Database,
+    database: &Database,
     caller: Caller,
     collection: &str,
     (headers, query): (&HeaderMap, &str),
@@ -50,33 +70,44 @@ pub(crate) async fn respond(
     let refused = |error: Error| Problem::of(&error);
     check_accepted(headers)?;
     let after = parse(query).map_err(refused)?;
-    rights_in(endpoint, &caller, collection, &[Action::List, Action::Read])?;
-    let scan = match after {
-        None => scan(&database, collection).await,
-        Some(after) => scan_after(&database, collection, after).await,
+    let mut rights = StreamRights::of(endpoint, &caller).map_err(refused)?;
+    let mut report = StreamReport::new(endpoint, "export");
+    let database = database.observed(report.stats.store.clone());
+    let begun = async {
+        let limits = (endpoint.graphql.bounds(), endpoint.graphql.pool());
+        let export = Export::begin(&database, collection, after, &rights.now(), limits).await?;
+        let version = export.version().await?;
+        Ok((export, version))
     };
-    let export = Export {
-        scan: scan.map_err(refused)?,
+    let (export, version) = begun.await.map_err(|error: Error| {
+        report.stats.error = Some(error.kind());
+        refused(error)
+    })?;
+    let stream = ExportStream {
+        export,
+        rights,
+        report,
+        endpoint: endpoint.clone(),
         open: endpoint.streams.open(),
         revoked: endpoint.access.clone().revoked(caller).boxed(),
-        pool: endpoint.graphql.pool().clone(),
         text: Bytes::new(),
-        is_ended: false,
+        state: ExportState::Reading,
     };
-    // Fused, because compression asks again after the end.
-    let pieces = unfold(Some(export), |export| async move {
-        let mut export = export?;
-        match export.next().await {
-            Ok(Some(piece)) => Some((Ok(piece), Some(export))),
-            Ok(None) => None,
-            // The connection ends, so that the client sees that the export is incomplete.
-            Err(error) => {
-                tracing::error!(code = error.kind().code(), "an export ended: {error}");
-                Some((Err(std::io::Error::other(error.to_string())), None))
-            }
-        }
+    let frames = unfold(stream, |mut stream| async move {
+        let frame = stream.next().await?;
+        Some((frame, stream))
     });
-    Ok(with_lines(Body::from_stream(pieces.fuse())))
+    // Fused, because compression asks again after the end.
+    let mut response = with_lines(Body::new(StreamBody::new(frames.fuse())));
+    let headers = response.headers_mut();
+    headers.insert(TRAILER, HeaderValue::from_static("phyllo-version"));
+    headers.insert(VERSION, version_value(version).map_err(refused)?);
+    Ok(response)
+}
+
+fn version_value(version: Version) -> Result<HeaderValue> {
+    HeaderValue::try_from(version.to_string())
+        .map_err(|error| Error::internal(format!("a version is no header: {error}")))
 }
 
 fn check_accepted(headers: &HeaderMap) -> Result<(), Problem> {
@@ -109,13 +140,33 @@ fn parse(query: &str) -> Result<Option<DocumentId>> {
     Ok(after)
 }
 
-impl Export {
-    /// The next piece. `None` at the end.
-    async fn next(&mut self) -> Result<Option<Bytes>> {
-        if self.text.is_empty() && !self.is_ended {
+impl ExportStream {
+    /// The next frame. `None` after the last one.
+    async fn next(&mut self) -> Option<Result<Frame<Bytes>, io::Error>> {
+        if self.state == ExportState::Ended {
+            return None;
+        }
+        let error = match self.frame().await {
+            Ok(frame) => return Some(Ok(frame)),
+            Err(error) => error,
+        };
+        // The connection ends, so that the client sees that the export is incomplete.
+        self.state = ExportState::Ended;
+        self.report.stats.error = Some(error.kind());
+        tracing::error!(code = error.kind().code(), "an export ended: {error}");
+        Some(Err(io::Error::other(error.to_string())))
+    }
+
+    async fn frame(&mut self) -> Result<Frame<Bytes>> {
+        if self.text.is_empty() && self.state == ExportState::Reading {
+            if let Some(rights) = self.rights.changed() {
+                self.export.renew_rights(&rights)?;
+            }
+            let begun = Instant::now();
             let read = async {
+                let _executing = self.endpoint.begin_portion().await;
                 let mut text = Vec::new();
-                let is_ended = fill(&mut self.scan, &mut text).await?;
+                let is_ended = self.export.fill(&mut text, SENT_BYTES_AT_A_TIME).await?;
                 Ok::<_, Error>((text, is_ended))
             };
             let (text, is_ended) = tokio::select! {
@@ -126,32 +177,18 @@ impl Export {
                 error = self.revoked.as_mut() => return Err(error),
                 read = read => read?,
             };
-            self.is_ended = is_ended;
-            self.text = held(text.into(), &self.pool);
+            self.report.took += begun.elapsed();
+            if is_ended {
+                self.state = ExportState::Read;
+            }
+            self.text = held(text.into(), self.endpoint.graphql.pool());
         }
         if self.text.is_empty() {
-            return Ok(None);
+            self.state = ExportState::Ended;
+            let version = version_value(self.export.version().await?)?;
+            return Ok(Frame::trailers(HeaderMap::from_iter([(VERSION, version)])));
         }
         let bytes = self.text.len().min(SENT_BYTES_AT_A_TIME);
-        Ok(Some(self.text.split_to(bytes)))
+        Ok(Frame::data(self.text.split_to(bytes)))
     }
-}
-
-/// Reads documents until there is enough to send. Returns whether there are no more.
-async fn fill(scan: &mut Scan, text: &mut Vec<u8>) -> Result<bool> {
-    let mut line = Vec::new();
-    while text.len() < SENT_BYTES_AT_A_TIME {
-        match scan.next().await? {
-            None => return Ok(true),
-            Some(Ok(document)) => {
-                write_line(&mut line, &document);
-                text.extend_from_slice(&line);
-            }
-            // Another program stored it under an id that cannot be written.
-            Some(Err(_)) => {}
-        }
-        // An engine may complete every read without waiting, so yield explicitly.
-        pause().await;
-    }
-    Ok(false)
 }

@@ -2,6 +2,7 @@
 //! is read.
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use serde_json::{Value, json};
 use tokio::join;
@@ -9,11 +10,13 @@ use tokio::join;
 use super::line_reader::{LineBatch, LineReader};
 use super::upload_batch::{RejectedLine, UploadBatch, digest};
 use super::upload_options::UploadOptions;
-use crate::budget::{Pool, offload_if_large};
+use super::{StreamReport, StreamRights};
+use crate::budget::offload_if_large;
 use crate::database::{Database, IdempotencyKey};
 use crate::error::{Error, Result};
-use crate::operations::change_batch;
+use crate::operations::{BatchSender, change_batch};
 use crate::server::documents::problem::Problem;
+use crate::server::http::endpoint::Endpoint;
 
 /// An upload.
 pub(crate) struct Upload {
@@ -21,7 +24,9 @@ pub(crate) struct Upload {
     collection: String,
     options: Arc<UploadOptions>,
     lines: LineReader,
-    pool: Pool,
+    rights: StreamRights,
+    endpoint: Arc<Endpoint>,
+    report: StreamReport,
     /// The beginning of the idempotency keys of the batches, if the client sent one.
     once_only: Option<String>,
     batch_number: u64,
@@ -72,18 +77,22 @@ impl UploadCount {
 impl Upload {
     /// An upload of which nothing is read yet. `once_only` is the idempotency key, with the sender.
     pub(crate) fn new(
-        database: Database,
+        endpoint: &Arc<Endpoint>,
+        database: &Database,
         collection: &str,
         options: UploadOptions,
-        (lines, pool): (LineReader, Pool),
+        (lines, rights): (LineReader, StreamRights),
         once_only: Option<String>,
     ) -> Self {
+        let report = StreamReport::new(endpoint, "upload");
         Self {
-            database,
+            database: database.observed(report.stats.store.clone()),
             collection: collection.to_owned(),
             options: Arc::new(options),
             lines,
-            pool,
+            rights,
+            endpoint: endpoint.clone(),
+            report,
             once_only,
             batch_number: 0,
             ahead: None,
@@ -94,6 +103,11 @@ impl Upload {
     /// How much is done.
     pub(crate) fn done(&self) -> UploadCount {
         self.done
+    }
+
+    /// Records why the upload ended early.
+    pub(crate) fn failed(&mut self, error: &Error) {
+        self.report.stats.error = Some(error.kind());
     }
 
     /// Writes the next batch.
@@ -110,9 +124,14 @@ impl Upload {
         let line_bytes_max = self.lines.line_bytes_max();
         let number = self.batch_number;
         self.batch_number += 1;
+        let graphql = &self.endpoint.graphql;
         let target = BatchTarget {
             database: &self.database,
-            pool: &self.pool,
+            sender: BatchSender {
+                rights: self.rights.now(),
+                bounds: *graphql.bounds(),
+                pool: graphql.pool().clone(),
+            },
             collection: &self.collection,
             options: &self.options,
             once_only: self.once_only.as_ref().map(|key| format!("{key}:{number}")),
@@ -125,7 +144,13 @@ impl Upload {
             }
             Some(reader.batch().await)
         };
-        let (written, ahead) = join!(target.write(batch), read);
+        let begun = Instant::now();
+        let write = async {
+            let written = target.write(batch).await;
+            (written, begun.elapsed())
+        };
+        let ((written, took), ahead) = join!(write, read);
+        self.report.took += took;
         self.ahead = ahead;
         self.lines.release(bytes);
         let WrittenBatch { written, rejected } = written?;
@@ -151,7 +176,7 @@ impl Upload {
 /// Where and how a batch is written.
 struct BatchTarget<'t> {
     database: &'t Database,
-    pool: &'t Pool,
+    sender: BatchSender,
     collection: &'t str,
     options: &'t Arc<UploadOptions>,
     once_only: Option<String>,
@@ -169,7 +194,7 @@ impl BatchTarget<'_> {
     async fn write(self, batch: LineBatch) -> Result<WrittenBatch> {
         let Self {
             database,
-            pool,
+            sender,
             collection,
             options,
             once_only,
@@ -191,9 +216,11 @@ impl BatchTarget<'_> {
             mut rejected,
             bytes,
         } = parsed;
-        let held = pool.counted_share();
+        let held = sender.pool.counted_share();
         held.take(bytes)?;
-        let results = change_batch(database, collection, changes, options.go_on, once_only).await?;
+        let go_on = options.go_on;
+        let sender = Some(sender);
+        let results = change_batch(database, collection, changes, go_on, once_only, sender).await?;
         let stopped = results.last().is_some_and(Result::is_err) && !options.go_on;
         if stopped {
             // What could not be parsed comes after the line at which the batch ended.

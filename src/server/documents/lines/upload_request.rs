@@ -9,9 +9,9 @@ use super::line_reader::LineReader;
 use super::upload::Upload;
 use super::upload_options::{UploadMode, UploadOptions};
 use super::upload_stream::UploadStream;
-use super::{NDJSON, rights_in};
+use super::{NDJSON, StreamRights};
 use crate::database::{Database, check_collection};
-use crate::error::Error;
+use crate::error::{Error, ErrorKind};
 use crate::graphql::{SameCaller, caller_digest};
 use crate::key::hex;
 use crate::rights::Action;
@@ -27,7 +27,7 @@ use crate::server::http::methods::idempotency_key;
 /// The response to an upload that does not begin.
 pub(crate) fn respond(
     endpoint: &Arc<Endpoint>,
-    database: Database,
+    database: &Database,
     caller: Caller,
     collection: &str,
     request: Request<Body>,
@@ -43,13 +43,17 @@ pub(crate) fn respond(
     let query = request.uri().query().unwrap_or_default();
     let options = UploadOptions::parse(query).map_err(refused)?;
     check_collection(collection).map_err(refused)?;
-    let actions = match options.mode {
-        UploadMode::Insert => &[Action::Create][..],
-        UploadMode::Replace | UploadMode::Merge => &[Action::Write, Action::Create],
+    let mut rights = StreamRights::of(endpoint, &caller).map_err(refused)?;
+    let begins = rights.now();
+    let action = match options.mode {
+        UploadMode::Insert => Action::Create,
+        UploadMode::Replace | UploadMode::Merge => Action::Write,
     };
-    let rights = rights_in(endpoint, &caller, collection, actions);
-    let rights = rights.map_err(|problem| problem.response())?;
-    let digest = caller_digest(&rights, SameCaller::User);
+    if !begins.allow_somewhere(action, collection) {
+        let message = format!("no rule allows to {action} anything in collection {collection:?}");
+        return Err(refused(Error::new(ErrorKind::Forbidden, message)));
+    }
+    let digest = caller_digest(&begins, SameCaller::User);
     let sender = digest.map(|digest| hex(&digest)).unwrap_or_default();
     let graphql = &endpoint.graphql;
     let share = graphql.pool().share();
@@ -57,10 +61,11 @@ pub(crate) fn respond(
     let lines = lines.map_err(refused)?;
     let once_only = key.map(|key| format!("lines:{sender}:{key}"));
     let upload = Upload::new(
+        endpoint,
         database,
         collection,
         options,
-        (lines, graphql.pool().clone()),
+        (lines, rights),
         once_only,
     );
     Ok(UploadStream::response(upload, endpoint, caller))

@@ -68,6 +68,7 @@ impl UploadStream {
             if let Some(detail) = error.detail() {
                 tracing::error!(code = error.kind().code(), detail, "{}", error.message());
             }
+            self.upload.failed(&error);
             UploadStep {
                 report: vec![self.upload.done().last(false, Some(&error))],
                 is_last: true,

@@ -57,8 +57,16 @@ pub(crate) struct EngineMetrics {
     pub(crate) waits: Family<WaitLabel, Histogram>,
 }
 
-/// The types of requests. `none` stands for requests that have no operation.
-pub(crate) const TYPES: [&str; 4] = ["query", "mutation", "subscription", "none"];
+/// The types of requests. `export` and `upload` are streams of lines, and `none` stands for requests that have no
+/// operation.
+pub(crate) const TYPES: [&str; 6] = [
+    "query",
+    "mutation",
+    "subscription",
+    "export",
+    "upload",
+    "none",
+];
 const STORE_OPERATIONS: [&str; 6] = ["transaction", "get", "range", "pair", "write", "commit"];
 
 /// The metrics with a label for the request type.

@@ -3,6 +3,7 @@
 
 mod documents;
 mod followed;
+mod lines;
 mod moments;
 mod oracle;
 mod requests;

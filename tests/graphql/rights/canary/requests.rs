@@ -57,6 +57,13 @@ struct Texts<'r> {
     at_root: bool,
 }
 
+/// A change by one field of a mutation.
+struct ChangeText {
+    function: &'static str,
+    arguments: String,
+    selection: String,
+}
+
 /// A random query.
 pub(super) fn query(random: &mut StdRng, documents: &Documents, focus: Focus) -> String {
     let mut texts = Texts::new(random, documents, focus);
@@ -318,6 +325,42 @@ impl<'r> Texts<'r> {
 
     /// A field of a mutation.
     fn change(&mut self, number: usize) -> String {
+        if self.random.random_bool(0.15) {
+            return format!("f{number}: {}", self.list_of_writes());
+        }
+        let ChangeText {
+            function,
+            arguments,
+            selection,
+        } = self.one_change();
+        format!("f{number}: {function}({arguments}) {{ {selection} }}")
+    }
+
+    /// Several changes in one field.
+    fn list_of_writes(&mut self) -> String {
+        let count = self.random.random_range(1..4);
+        let mut writes = Vec::new();
+        while writes.len() < count {
+            let ChangeText {
+                function,
+                arguments,
+                ..
+            } = self.one_change();
+            // The others select documents by a filter.
+            if let Some(name) = function.strip_suffix("Document") {
+                writes.push(format!("{{{name}: {{{arguments}}}}}"));
+            }
+        }
+        let selection = if self.random.random_bool(0.6) {
+            "key created deleted".to_owned()
+        } else {
+            format!("key document {{ {} }}", self.part_of_document(1))
+        };
+        let writes = writes.join(", ");
+        format!("writeDocuments(operations: [{writes}]) {{ {selection} }}")
+    }
+
+    fn one_change(&mut self) -> ChangeText {
         let (collection, id, path) = (self.collection(), self.id(), self.path());
         let value = self.new_value();
         let result = if self.random.random_bool(0.6) {
@@ -330,75 +373,88 @@ impl<'r> Texts<'r> {
         } else {
             format!("idFrom: {}", self.place())
         };
-        let place = format!(r#"{collection}, {name}, path: "{path}""#);
-        let without_parents = place.clone();
+        let without_parents = format!(r#"{collection}, {name}, path: "{path}""#);
         let place = match self.random.random_range(0..10) {
-            0 => format!("{place}, createParents: true"),
-            _ => place,
+            0 => format!("{without_parents}, createParents: true"),
+            _ => without_parents.clone(),
         };
         let if_absent = self.one(&["", "", ", ifAbsent: true"]);
-        let field = match self.random.random_range(0..14) {
+        let removed = if self.random.random_bool(0.5) {
+            " value"
+        } else {
+            ""
+        };
+        let (function, arguments, selection) = match self.random.random_range(0..15) {
             0 | 1 => {
-                format!("replaceDocument({place}, document: {value}{if_absent}) {{ {result} }}")
+                let arguments = format!("{place}, document: {value}{if_absent}");
+                ("replaceDocument", arguments, result)
             }
-            2 => format!(
-                "mergeDocument({without_parents}, patch: {{m: {value}, a: null}}) {{ {result} }}"
-            ),
+            2 => {
+                let arguments = format!("{without_parents}, patch: {{m: {value}, a: null}}");
+                ("mergeDocument", arguments, result)
+            }
             3 => {
                 let operation = self.operation();
-                format!("patchDocument({place}, patch: [{operation}]) {{ {result} }}")
+                let arguments = format!("{place}, patch: [{operation}]");
+                ("patchDocument", arguments, result)
             }
             4 => {
                 let from = self.place();
-                format!("copyDocument({place}, from: {from}) {{ {result} }}")
+                ("copyDocument", format!("{place}, from: {from}"), result)
             }
-            5 => format!("incrementDocument({place}) {{ {result} }}"),
+            5 => ("incrementDocument", place, result),
             6 => {
-                let removed = if self.random.random_bool(0.5) {
-                    " value"
-                } else {
-                    ""
-                };
-                format!("deleteDocument({without_parents}) {{ deleted{removed} }}")
+                let selection = format!("deleted{removed}");
+                ("deleteDocument", without_parents, selection)
             }
-            7 => format!(
-                r#"insertDocument({collection}, id: "{}", document: {value}{if_absent}) {{ {result} }}"#,
-                self.one(&["x", "y", "e", "a"])
-            ),
-            8 => format!(
-                r#"insertDocument({collection}, id: "{}", document: {{s: "{}", o: "{}", a: {value}}}) {{ {result} }}"#,
-                self.one(&["x", "y", "e", "7"]),
-                self.one(&["p", "q"]),
-                self.one(&["a", "b"])
-            ),
+            7 => {
+                let id = self.one(&["x", "y", "e", "a"]);
+                let arguments =
+                    format!(r#"{collection}, id: "{id}", document: {value}{if_absent}"#);
+                ("insertDocument", arguments, result)
+            }
+            8 => {
+                let (id, status) = (self.one(&["x", "y", "e", "7"]), self.one(&["p", "q"]));
+                let owner = self.one(&["a", "b"]);
+                let arguments = format!(
+                    r#"{collection}, id: "{id}", document: {{s: "{status}", o: "{owner}", a: {value}}}"#
+                );
+                ("insertDocument", arguments, result)
+            }
             9 => {
                 let filter = self.filter(1);
-                format!("testDocument({collection}, {name}, matches: {filter}) {{ {result} }}")
+                let arguments = format!("{collection}, {name}, matches: {filter}");
+                ("testDocument", arguments, result)
             }
             10 => {
                 let (filter, update) = (self.filter(1), self.update());
-                format!(
-                    "updateDocuments({collection}, where: {filter}, {update}) {{ matched changed }}"
-                )
+                let arguments = format!("{collection}, where: {filter}, {update}");
+                ("updateDocuments", arguments, "matched changed".to_owned())
             }
             11 => {
                 let update = self.update();
-                format!("updateDocument({collection}, {name}, {update}) {{ {result} }}")
+                let arguments = format!("{collection}, {name}, {update}");
+                ("updateDocument", arguments, result)
             }
             12 => {
+                let arguments = format!("{collection}, document: {value}");
+                ("appendDocument", arguments, "key".to_owned())
+            }
+            13 => {
                 let filter = self.filter(1);
-                format!("deleteDocuments({collection}, where: {filter}) {{ matched changed }}")
+                let arguments = format!("{collection}, where: {filter}");
+                ("deleteDocuments", arguments, "matched changed".to_owned())
             }
             _ => {
-                let removed = if self.random.random_bool(0.5) {
-                    " value"
-                } else {
-                    ""
-                };
-                format!("takeDocuments({collection}, first: 2) {{ key{removed} }}")
+                let arguments = format!("{collection}, first: 2");
+                ("takeDocuments", arguments, format!("key{removed}"))
             }
         };
-        format!("f{number}: {field}")
+        ChangeText {
+            function,
+            arguments,
+            selection,
+        }
     }
 
     fn place(&mut self) -> String {
@@ -438,7 +494,7 @@ impl<'r> Texts<'r> {
 
     fn update(&mut self) -> String {
         let (at, new) = (self.jsonpath(), self.new_value());
-        match self.random.random_range(0..9) {
+        match self.random.random_range(0..12) {
             0 => format!(r#"set: [{{at: "{at}", value: {new}}}]"#),
             1 => format!(r#"set: [{{at: "{at}", from: {}}}]"#, self.place()),
             5 => format!(
@@ -453,6 +509,15 @@ impl<'r> Texts<'r> {
             7 => format!(
                 r#"max: [{{at: "{at}", value: {}}}]"#,
                 self.random.random_range(0..1_000_000_000)
+            ),
+            8 => format!(
+                r#"min: [{{at: "{at}", value: {}}}]"#,
+                self.random.random_range(0..1_000_000_000)
+            ),
+            9 => format!(r#"now: ["{at}"]"#),
+            10 => format!(
+                r#"remove: [{{at: "{at}", value: {}}}]"#,
+                literal(&self.value())
             ),
             2 => format!(r#"unset: ["{at}"]"#),
             3 => format!(r#"increment: [{{at: "{at}"}}]"#),

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use phyllo::database::Severity;
 use phyllo::graphql::RulesInForce;
-use phyllo::rights::{Principal, Rules};
+use phyllo::rights::{Principal, RequestRights, Rules};
 use phyllo::store::Embedded;
 use rand::rngs::StdRng;
 use rand::seq::IndexedRandom as _;
@@ -22,6 +22,7 @@ use tokio::sync::watch;
 
 use super::super::super::support::client_of;
 use super::documents::{canaries, canary, dump, new_canary, random_documents, store};
+use super::lines::{Lines, expected_export, exported};
 use super::oracle::{Caller, Documents, Leaf, Oracle, Step, TestRule, leaves, parsed};
 use super::requests::{mutation, query};
 use super::{Client, NONE, client};
@@ -64,6 +65,11 @@ async fn no_response_has_or_depends_on_what_the_rules_do_not_allow() {
         "{seen:?}"
     );
     assert!(seen.hidden > cases / 50, "{seen:?}");
+    assert!(seen.exported > cases / 100, "{seen:?}");
+    assert!(
+        seen.lines_written > cases / 100 && seen.lines_refused > cases / 100,
+        "{seen:?}"
+    );
 }
 
 /// What the cases had.
@@ -75,6 +81,10 @@ struct Seen {
     canaries: usize,
     /// Requests of which the response has data, in a store with hidden documents.
     hidden: usize,
+    /// Exports with documents.
+    exported: usize,
+    lines_written: usize,
+    lines_refused: usize,
 }
 
 /// A store and one in which everything hidden is different, with clients of them. All worlds use them, because a
@@ -130,6 +140,7 @@ struct World {
     /// The same caller of a store in which everything hidden is different.
     other: Client,
     oracle: Oracle,
+    rights: RequestRights,
     hides: bool,
 }
 
@@ -139,7 +150,8 @@ impl World {
         let caller = Caller::random(&mut random);
         let count = random.random_range(2..7);
         let allowed: Vec<TestRule> = (0..count).map(|_| TestRule::random(&mut random)).collect();
-        stores.rules.send_replace(parsed(&allowed));
+        let in_force = parsed(&allowed);
+        stores.rules.send_replace(in_force.clone());
         let oracle = Oracle {
             rules: allowed,
             caller,
@@ -150,8 +162,14 @@ impl World {
         store(&stores.all, &documents).await;
         store(&stores.other, &others).await;
         let principal = oracle.caller.principal();
+        let rights = RequestRights {
+            principal: principal.clone(),
+            rules: Some(in_force),
+            is_listed: false,
+        };
         Self {
             seed,
+            rights,
             hides: others.len() < documents.len(),
             random,
             limited: stores.limited.sent_by(principal.clone()),
@@ -166,8 +184,15 @@ impl World {
         for _ in 0..REQUESTS * 3 / 4 {
             self.query(seen).await;
         }
-        for _ in 0..REQUESTS / 4 {
-            self.mutation(seen).await;
+        for collection in ["c", "d"] {
+            self.export(collection, seen).await;
+        }
+        for number in 0..REQUESTS / 4 {
+            if number % 2 == 0 {
+                self.mutation(seen).await;
+            } else {
+                self.lines(seen).await;
+            }
         }
     }
 
@@ -215,6 +240,55 @@ impl World {
                 "{changes:#?}\n{context}{before:#?}\n{after:#?}"
             );
         }
+    }
+
+    /// Exports have what the rules allow to find and read, and nothing else.
+    async fn export(&mut self, collection: &str, seen: &mut Seen) {
+        let text = exported(&self.all, collection, &self.rights).await;
+        let context = self.context(&format!("export of {collection}"));
+        let lines = text.as_ref().map(|text| {
+            let lines = text
+                .lines()
+                .map(|line| serde_json::from_str(line).expect("JSON"));
+            let mut lines: Vec<Value> = lines.collect();
+            lines.sort_by_key(|line| line["id"].to_string());
+            lines
+        });
+        let mut expected = expected_export(&self.oracle, &self.documents, collection);
+        if let Some(lines) = &mut expected {
+            lines.sort_by_key(|line| line["id"].to_string());
+        }
+        assert_eq!(lines, expected, "{context}");
+        let Some(text) = text else {
+            return;
+        };
+        seen.exported += usize::from(!text.is_empty());
+        self.assert_allowed(&text, &[&self.documents], seen, &context);
+        let other = exported(&self.other, collection, &self.rights).await;
+        assert_eq!(Some(text), other, "it depends on what is hidden\n{context}");
+    }
+
+    /// Lines change only what the rules allow.
+    async fn lines(&mut self, seen: &mut Seen) {
+        let action = ["write", "write", "create"].choose(&mut self.random);
+        let focus = self.oracle.focus(action.expect("some"), &mut self.random);
+        let lines = Lines::random(&focus, &mut self.random);
+        let (text, written) = lines.write(&self.all, &self.rights).await;
+        let after = dump(&self.all).await;
+        let before = std::mem::replace(&mut self.documents, after.clone());
+        let context = self.context(&format!("{lines:?}: {written:?}\n{text}"));
+        self.assert_allowed(&text, &[&before, &after], seen, &context);
+        seen.lines_refused += text.matches("FORBIDDEN").count();
+        if before == after {
+            return;
+        }
+        assert!(written.contains(&true), "{context}");
+        seen.lines_written += written.iter().filter(|written| **written).count();
+        let changes = self.oracle.forbidden_changes(&before, &after);
+        assert!(
+            changes.is_empty(),
+            "{changes:#?}\n{context}{before:#?}\n{after:#?}"
+        );
     }
 
     /// Asserts that each canary of a response is one that the caller may read in one of the states.

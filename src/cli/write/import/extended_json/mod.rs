@@ -16,10 +16,11 @@ const WRAPPER_LEVELS: usize = 2;
 
 /// An object that has the name of a type but no value of it.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) struct ExtendedError {
+pub struct ExtendedError {
     /// Where the object begins in the text.
-    pub(crate) offset: usize,
-    pub(crate) reason: String,
+    pub offset: usize,
+    /// What the type requires.
+    pub reason: String,
 }
 
 /// The JSON text with plain values in place of the objects of Extended JSON. A text that is not JSON is
@@ -27,7 +28,7 @@ pub(crate) struct ExtendedError {
 ///
 /// # Errors
 /// An object has the name of a type but no value of it.
-pub(crate) fn plain(text: &str) -> Result<Vec<u8>, ExtendedError> {
+pub fn plain(text: &str) -> Result<Vec<u8>, ExtendedError> {
     let mut reader = Reader::new(text, DOCUMENT_LEVELS_MAX + WRAPPER_LEVELS);
     let mut writer = JsonWriter::default();
     loop {

@@ -12,6 +12,7 @@ use csv_core::{ReadRecordResult, Reader, ReaderBuilder};
 use super::text::chunks::{Chunks, TextPosition, too_large};
 use super::text::split::{Broken, skip_byte_order_mark};
 use crate::cli::arguments::ExportFormat;
+use crate::limits::IMPORT_COLUMNS_MAX;
 
 /// A record after the header.
 pub(crate) struct Row {
@@ -68,7 +69,10 @@ impl<R: Read> TableReader<R> {
             let names: Option<Vec<&str>> = reader.texts(&size).collect();
             let columns = names
                 .ok_or_else(|| "the header is not valid UTF-8".to_owned())
-                .and_then(|names| Columns::parse(&names, options));
+                .and_then(|names| match names.len() {
+                    ..=IMPORT_COLUMNS_MAX => Columns::parse(&names, options),
+                    _ => Err(too_many_columns()),
+                });
             reader.columns = columns.map_err(|reason| shape(begin, &reason))?;
         }
         Ok(reader)
@@ -158,6 +162,9 @@ impl<R: Read> TableReader<R> {
                     return Err(too_large().into());
                 }
                 ReadRecordResult::OutputFull => self.fields.resize(2 * self.fields.len(), 0),
+                ReadRecordResult::OutputEndsFull if size.fields > IMPORT_COLUMNS_MAX => {
+                    return Err(shape(place, &too_many_columns()));
+                }
                 ReadRecordResult::OutputEndsFull => self.ends.resize(2 * self.ends.len(), 0),
                 ReadRecordResult::InputEmpty if ended && bytes > 0 => {
                     return Err(shape(
@@ -170,6 +177,38 @@ impl<R: Read> TableReader<R> {
             }
         }
     }
+}
+
+/// The documents of a table, of which each is JSON or the reason why its record is malformed, and why the table
+/// cannot be read further. Columns are text unless `infer`.
+pub fn table_documents(
+    source: impl Read,
+    has_tabs: bool,
+    infer: bool,
+) -> (Vec<Result<Vec<u8>, String>>, Option<String>) {
+    let format = if has_tabs {
+        ExportFormat::Tsv
+    } else {
+        ExportFormat::Csv
+    };
+    let options = FieldOptions {
+        infer,
+        collection_type: None,
+    };
+    let mut documents = Vec::new();
+    let read = || {
+        let mut table = TableReader::new(Chunks::new(source), format, &options)?;
+        while let Some(row) = table.next()? {
+            documents.push(row.json);
+        }
+        Ok(())
+    };
+    let end: Result<(), Broken> = read();
+    (documents, end.err().map(|broken| broken.to_string()))
+}
+
+fn too_many_columns() -> String {
+    format!("the record has more than {IMPORT_COLUMNS_MAX} fields, which is the limit")
 }
 
 fn shape(place: TextPosition, reason: &str) -> Broken {

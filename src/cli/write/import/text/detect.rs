@@ -10,10 +10,12 @@ use crate::operations::is_line;
 
 /// Detects the format of the stream. Reads at most the first document and the rest of its line.
 ///
-/// - A `[` begins an array of documents, unless the array ends within the first lines and more text
+/// - A `[` begins an array of documents, unless the array is on one line and more text
 ///   follows on a line of its own. Then the format is lines.
 /// - Any other value that is followed by more text is the first of several lines, unless it
 ///   continues across a line feed, which only a single document can do.
+/// - An object that is followed by an object or an array on its last line, or that spans several lines, is
+///   the first of several values.
 /// - Lines of which the first is exactly `{"id": …, "document": …}` are an export.
 pub(crate) fn detect<R: Read>(chunks: &mut Chunks<R>) -> io::Result<ExportFormat> {
     if !chunks.skip_space()? {
@@ -34,7 +36,8 @@ fn detect_array<R: Read>(chunks: &mut Chunks<R>) -> io::Result<ExportFormat> {
     };
     let behind = chunks.ahead()[end..].trim_ascii_start();
     let between = &chunks.ahead()[end..chunks.ahead().len() - behind.len()];
-    let lines = !behind.is_empty() && between.contains(&b'\n');
+    let one_line = !chunks.ahead()[..end].contains(&b'\n');
+    let lines = one_line && !behind.is_empty() && between.contains(&b'\n');
     Ok(if lines {
         ExportFormat::Lines
     } else {
@@ -63,20 +66,21 @@ fn detect_scalar<R: Read>(chunks: &mut Chunks<R>) -> io::Result<ExportFormat> {
 
 fn detect_object<R: Read>(chunks: &mut Chunks<R>) -> io::Result<ExportFormat> {
     let mut scanner = Scanner::default();
-    let (mut at, mut depth) = (0, 0_usize);
+    let (mut at, mut depth, mut several_lines) = (0, 0_usize, false);
     loop {
         while let Some((found, byte)) = scanner.next(chunks.ahead(), &mut at) {
             match byte {
                 b'{' | b'[' => depth += 1,
                 b'}' | b']' => depth -= 1,
+                b'\n' if several_lines => {}
                 b'\n' if goes_on(chunks, found)? && !is_cut(chunks, found)? => {
-                    return Ok(ExportFormat::Document);
+                    several_lines = true;
                 }
                 b'\n' => return Ok(ExportFormat::Lines),
                 _ => {}
             }
             if depth == 0 {
-                return after_object(chunks, at);
+                return after_object(chunks, at, several_lines);
             }
         }
         if !chunks.fill()? {
@@ -86,14 +90,25 @@ fn detect_object<R: Read>(chunks: &mut Chunks<R>) -> io::Result<ExportFormat> {
 }
 
 /// Detects the format when the first value is an object that ends at `end`.
-fn after_object<R: Read>(chunks: &mut Chunks<R>, end: usize) -> io::Result<ExportFormat> {
-    if std::str::from_utf8(&chunks.ahead()[..end]).is_ok_and(is_line) {
+fn after_object<R: Read>(
+    chunks: &mut Chunks<R>,
+    end: usize,
+    several_lines: bool,
+) -> io::Result<ExportFormat> {
+    if !several_lines && std::str::from_utf8(&chunks.ahead()[..end]).is_ok_and(is_line) {
         return Ok(ExportFormat::Export);
     }
-    Ok(if something_behind(chunks, end)? {
-        ExportFormat::Lines
-    } else {
-        ExportFormat::Document
+    let Some(byte) = first_behind(chunks, end)? else {
+        return Ok(ExportFormat::Document);
+    };
+    let behind = chunks.ahead()[end..].iter();
+    let on_its_line = behind
+        .take_while(|byte| is_space(**byte))
+        .all(|byte| *byte != b'\n');
+    Ok(match byte {
+        b'{' | b'[' if several_lines || on_its_line => ExportFormat::Concatenated,
+        _ if several_lines => ExportFormat::Document,
+        _ => ExportFormat::Lines,
     })
 }
 
@@ -176,7 +191,7 @@ mod tests {
 
     #[test]
     fn formats_are_detected_by_their_beginning() {
-        use ExportFormat::{Array, Document, Export, Lines};
+        use ExportFormat::{Array, Concatenated, Document, Export, Lines};
         for (text, format) in [
             ("", Lines),
             (" \n\n ", Lines),
@@ -188,7 +203,13 @@ mod tests {
             ("{\"a\": \"}{\\\"\"", Document),
             ("{}\n{}", Lines),
             ("{\"a\":\"}\\\\\"}\r\n\r\n{}\r\n", Lines),
-            ("{} {}", Lines),
+            ("{} {}", Concatenated),
+            ("{}{}\n{}", Concatenated),
+            ("{} 1", Lines),
+            ("{\n}\n{\n}\n", Concatenated),
+            ("{\"a\": [\n1]} [\n]", Concatenated),
+            ("{\n\"a\": 1\n} x", Document),
+            ("[\n1\n]\n[\n2\n]", Array),
             ("{\"a\":1\n{\"a\":2}\n", Lines),
             ("{\"a\":\"x\n{\"a\":2}\n", Lines),
             ("{\"a\":[1,\n{\"a\":2}\n{\"a\":3}\n", Lines),

@@ -1,5 +1,6 @@
 //! Splits a stream into documents without parsing them.
 
+use std::fmt;
 use std::io::{self, Read};
 
 use super::chunks::{Chunks, TextPosition, trimmed};
@@ -29,6 +30,15 @@ pub(crate) enum Broken {
     Shape(String),
 }
 
+impl fmt::Display for Broken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Io(error) => write!(f, "it cannot be read: {error}"),
+            Self::Shape(reason) => f.write_str(reason),
+        }
+    }
+}
+
 impl From<io::Error> for Broken {
     fn from(error: io::Error) -> Self {
         Self::Io(error)
@@ -55,6 +65,8 @@ pub(crate) struct Splitter<R> {
 #[derive(PartialEq, Eq)]
 enum Array {
     Before,
+    /// Before the first element.
+    Begun,
     Inside,
     After,
 }
@@ -86,6 +98,7 @@ impl<R: Read> Splitter<R> {
             ExportFormat::Document => self.document(),
             ExportFormat::Array => self.element(),
             ExportFormat::Lines | ExportFormat::Export => self.line(),
+            ExportFormat::Concatenated => self.value(),
             // A `TableReader` reads tables.
             ExportFormat::Csv | ExportFormat::Tsv => Ok(None),
         }
@@ -117,26 +130,49 @@ impl<R: Read> Splitter<R> {
         }
     }
 
-    fn element(&mut self) -> Result<Option<Piece>, Broken> {
-        if self.array == Array::Before {
-            self.begin_array()?;
-        }
-        if self.array == Array::After {
-            self.end_array()?;
+    /// A value that ends with its last bracket, or with its line if it has no brackets.
+    fn value(&mut self) -> Result<Option<Piece>, Broken> {
+        if !self.chunks.skip_space()? {
             return Ok(None);
         }
-        let (end, byte) = self.element_end()?;
-        if byte == b']' {
-            self.array = Array::After;
-            if self.number == 0 && trimmed(&self.chunks.ahead()[..end]).1.is_empty() {
-                self.chunks.skip(end + 1);
-                self.end_array()?;
-                return Ok(None);
+        let mut scanner = Scanner::default();
+        let (mut at, mut depth) = (0, 0_usize);
+        loop {
+            while let Some((found, byte)) = scanner.next(self.chunks.ahead(), &mut at) {
+                match byte {
+                    b'{' | b'[' => depth += 1,
+                    b'}' | b']' if depth <= 1 => return Ok(Some(self.piece(at))),
+                    b'}' | b']' => depth -= 1,
+                    b'\n' if depth == 0 => return Ok(Some(self.piece(found))),
+                    _ => {}
+                }
+            }
+            if !self.chunks.fill()? {
+                return Ok(Some(self.piece(self.chunks.ahead().len())));
             }
         }
-        let piece = self.piece(end);
-        self.chunks.skip(1);
-        Ok(Some(piece))
+    }
+
+    fn element(&mut self) -> Result<Option<Piece>, Broken> {
+        loop {
+            if self.array == Array::Before {
+                self.begin_array()?;
+            }
+            if self.array == Array::After && !self.next_array()? {
+                return Ok(None);
+            }
+            let is_first = self.array == Array::Begun;
+            let (end, byte) = self.element_end()?;
+            let is_last = byte == b']';
+            self.array = if is_last { Array::After } else { Array::Inside };
+            if is_first && is_last && trimmed(&self.chunks.ahead()[..end]).1.is_empty() {
+                self.chunks.skip(end + 1);
+                continue;
+            }
+            let piece = self.piece(end);
+            self.chunks.skip(1);
+            return Ok(Some(piece));
+        }
     }
 
     fn begin_array(&mut self) -> Result<(), Broken> {
@@ -144,15 +180,20 @@ impl<R: Read> Splitter<R> {
             return Err(self.shape("an array must begin with \"[\""));
         }
         self.chunks.skip(1);
-        self.array = Array::Inside;
+        self.array = Array::Begun;
         Ok(())
     }
 
-    fn end_array(&mut self) -> Result<(), Broken> {
-        if self.chunks.skip_space()? {
+    /// Begins the array that follows another. Returns false at the end of the stream.
+    fn next_array(&mut self) -> Result<bool, Broken> {
+        if !self.chunks.skip_space()? {
+            return Ok(false);
+        }
+        if self.chunks.ahead()[0] != b'[' {
             return Err(self.shape("unexpected text after the array"));
         }
-        Ok(())
+        self.begin_array()?;
+        Ok(true)
     }
 
     /// Finds the comma or bracket that ends the element.

@@ -99,7 +99,7 @@ fn an_invalid_element_does_not_affect_others() {
     check("[\"a\\\n,3]", array, &[(1, 2, "\"a\\"), (2, 2, "3")], false);
     check("[1,2", array, &[(1, 2, "1")], true);
     check("[1] x", array, &[(1, 2, "1")], true);
-    check("[] []", array, &[], true);
+    check("[] x", array, &[], true);
     check("{}", array, &[], true);
     check("", array, &[], true);
 }
@@ -113,6 +113,37 @@ fn blank_lines_and_carriage_returns_do_not_count() {
         false,
     );
     check("\n\n", Some(ExportFormat::Lines), &[], false);
+}
+
+#[test]
+fn several_arrays_are_one_stream() {
+    let array = Some(ExportFormat::Array);
+    check(
+        "[1]\n[] [2,\n3][]",
+        array,
+        &[(1, 2, "1"), (2, 5, "2"), (3, 1, "3")],
+        false,
+    );
+    let empty = "[]".repeat(10_000);
+    let (_, pieces, why) = split(empty.as_bytes(), array, empty.len());
+    assert_eq!((pieces, why), (Vec::new(), None));
+}
+
+#[test]
+fn values_end_at_their_brackets() {
+    check(
+        "{\n\"a\": \"}\"\n}{}\n [\n[1]] 2\n} {\"b\":",
+        Some(ExportFormat::Concatenated),
+        &[
+            (1, 1, "{\n\"a\": \"}\"\n}"),
+            (3, 2, "{}"),
+            (4, 2, "[\n[1]]"),
+            (5, 6, "2"),
+            (6, 1, "}"),
+            (6, 3, "{\"b\":"),
+        ],
+        false,
+    );
 }
 
 #[test]
@@ -213,5 +244,6 @@ proptest! {
         split(&bytes, None, bytes_max);
         split(&bytes, Some(ExportFormat::Array), bytes_max);
         split(&bytes, Some(ExportFormat::Lines), bytes_max);
+        split(&bytes, Some(ExportFormat::Concatenated), bytes_max);
     }
 }
