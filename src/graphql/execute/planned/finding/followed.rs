@@ -61,7 +61,10 @@ impl Walk {
         key: Option<&Value>,
     ) -> Result<Self> {
         let next = key.map(|key| next(followed, &from, key)).transpose()?;
-        let next = next.flatten().filter(|_| followed.most > 0);
+        // A chain has each document once.
+        let repeats = |next: &Arc<DocumentKey>| followed.chain.is_some() && *next == from;
+        let next = next.flatten();
+        let next = next.filter(|next| followed.most > 0 && !repeats(next));
         Ok(Self {
             lookup,
             from,
