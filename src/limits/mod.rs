@@ -153,6 +153,8 @@ pub const PAGE_DEFAULT: usize = 100;
 pub const PAGE_MAX: usize = 10_000;
 /// Pages of `children` that one request reads concurrently.
 pub const PAGES_AT_ONCE: usize = 32;
+/// Documents that a chain of references, or `follow`, leads to. Each is one round of reads.
+pub const FOLLOWED_DOCUMENTS_MAX: usize = 100;
 /// Levels of nested filters in one `where`.
 pub const FILTER_LEVELS_MAX: usize = 16;
 /// Filters in one `where`.

@@ -47,6 +47,18 @@ impl RequestRights {
         rules.allows_somewhere(&self.principal, self.is_listed, &used)
     }
 
+    /// Whether a rule covers a place in documents with certain keys only.
+    pub fn cover_some_keys(&self, used: &PlaceUsed<'_>) -> bool {
+        let rules = self.rules_in_force();
+        rules.is_some_and(|rules| rules.cover_some(&self.principal, self.is_listed, used, true))
+    }
+
+    /// Whether a rule covers a place in some documents.
+    pub fn cover_some_documents(&self, used: &PlaceUsed<'_>) -> bool {
+        let rules = self.rules_in_force();
+        rules.is_none_or(|rules| rules.cover_some(&self.principal, self.is_listed, used, false))
+    }
+
     /// Decides whether the request may use places.
     pub fn decide(&self, used: &[PlaceUsed<'_>]) -> Decision {
         match self.rules_in_force() {

@@ -8,7 +8,7 @@ use super::decision::{Conditions, Decision};
 use super::parse;
 use super::place_used::PlaceUsed;
 use super::principal::Principal;
-use super::rule::Rule;
+use super::rule::{Rule, RulePart};
 use super::template::Template;
 use crate::document::filter::Filter;
 use crate::error::Result;
@@ -139,6 +139,23 @@ impl Rules {
     ) -> bool {
         self.candidates(&used.collection)
             .any(|number| self.all[number].is_for(principal, is_listed, used))
+    }
+
+    /// Whether a rule covers a place in some documents, whose key is not known. If `by_key`, only rules for
+    /// certain keys count.
+    pub(super) fn cover_some(
+        &self,
+        principal: &Principal,
+        is_listed: bool,
+        used: &PlaceUsed<'_>,
+        by_key: bool,
+    ) -> bool {
+        let mut rules = self.candidates(&used.collection);
+        rules.any(|number| {
+            let rule = &self.all[number];
+            let mut unmatched = rule.unmatched(principal, is_listed, used);
+            (rule.id.is_some() || !by_key) && unmatched.all(|part| part == RulePart::Id)
+        })
     }
 
     /// The rules that cover a place.

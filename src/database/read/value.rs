@@ -14,7 +14,7 @@ use crate::document::leaf::{Kind, Leaf};
 use crate::document::path::{Path, Place, Segment, SegmentRef, Token};
 use crate::document::tree::{TEXT_BYTES_PER_STEP, Tree};
 use crate::error::Result;
-use crate::key::{KeyStep, Malformed, append_segment, pack_leaf, step};
+use crate::key::{KeyStep, Malformed, append_segment, decode_leaf, pack_leaf, step};
 use crate::store::Pairs;
 
 /// The value at a place of a document, as a range of the pairs that a read returned.
@@ -238,6 +238,19 @@ impl Value {
             whole: false,
             ..self
         })
+    }
+
+    /// The value, if it is stored as one leaf: all numbers, booleans and null are, and strings that are not long.
+    ///
+    /// # Errors
+    /// `INTERNAL`: the pairs are malformed. The log has the key.
+    pub fn leaf(&self) -> Result<Option<Leaf<'_>>> {
+        let (key, value) = self.pairs.get(self.range.start);
+        if key.len() > self.key_bytes {
+            return Ok(None);
+        }
+        let leaf = decode_leaf(value).ok_or_else(|| malformed(Malformed::Value, key));
+        leaf.map(Some)
     }
 
     /// The number of Unicode characters (code points) of a string. None for other values.

@@ -88,7 +88,6 @@ fn check_references(new: &CollectionType) -> Result<()> {
         let keywords = [
             ("exists", reference.exists),
             ("onDelete", reference.on_delete != OnDelete::Ignore),
-            ("chain", reference.chain.is_some()),
         ];
         let mut keywords = keywords.into_iter();
         let (keyword, _) = keywords.find(|(_, requires)| *requires)?;

@@ -9,7 +9,7 @@ use async_graphql_value::Value as Input;
 use super::condition::FieldCondition;
 use super::introspection::Introspection;
 use crate::document::path::Path;
-use crate::graphql::schema::typed::typed_fields::{TypedPage, TypedPlace};
+use crate::graphql::schema::typed::typed_fields::{TypedPage, TypedPlace, TypedReference};
 use crate::graphql::schema::typed::typed_inputs::TypedInputs;
 use crate::graphql::schema::typed::typed_writes::TypedWrites;
 
@@ -120,6 +120,10 @@ pub(crate) enum Field {
     Typed(TypedSelection),
     /// `key` of an entry of a map in such a document.
     EntryKey,
+    /// A field that follows a reference.
+    Reference(ReferenceSelection),
+    /// `Document.follow`
+    Follow(FollowSelection),
     /// `Query._entities`
     Entities {
         representations: Input,
@@ -341,6 +345,24 @@ pub(crate) struct TypedSelection {
     pub(crate) arguments: Vec<(Name, Input)>,
     /// The selection of the object, of each element, or of each entry. Empty for values without
     /// selections.
+    pub(crate) below: Selection,
+}
+
+/// The selection of the documents that a reference leads to.
+#[derive(Debug)]
+pub(crate) struct ReferenceSelection {
+    pub(crate) reference: Arc<TypedReference>,
+    /// The arguments of a list.
+    pub(crate) arguments: Vec<(Name, Input)>,
+    pub(crate) below: Selection,
+}
+
+/// The selection of the documents that `follow` finds.
+#[derive(Debug)]
+pub(crate) struct FollowSelection {
+    pub(crate) path: Where,
+    pub(crate) collection: Option<Input>,
+    pub(crate) first: Option<Input>,
     pub(crate) below: Selection,
 }
 

@@ -14,9 +14,9 @@ use async_graphql_value::Value as Input;
 use super::condition::FieldCondition;
 use super::introspection::{IntrospectedFields, Introspection, merged};
 use super::plan::{
-    ElementField, EntitySelection, Field, MutationFunction, NodeSelection, PageField, Paths, Plan,
-    PlanSize, PlannedField, PlannedMutation, Selection, TypedArgument, TypedPageSelection,
-    TypedSelection, ValuesField, Where,
+    ElementField, EntitySelection, Field, FollowSelection, MutationFunction, NodeSelection,
+    PageField, Paths, Plan, PlanSize, PlannedField, PlannedMutation, ReferenceSelection, Selection,
+    TypedArgument, TypedPageSelection, TypedSelection, ValuesField, Where,
 };
 use crate::document::json::write_string;
 use crate::document::path::Path;
@@ -347,6 +347,11 @@ impl<'d> Planner<'d> {
                 below: below()?,
             }),
             TypedField::EntryKey => Field::EntryKey,
+            TypedField::Reference(reference) => Field::Reference(ReferenceSelection {
+                reference: reference.clone(),
+                arguments: arguments(requested),
+                below: below()?,
+            }),
         })
     }
 
@@ -468,6 +473,12 @@ impl<'d> Planner<'d> {
             "subdocument" => Field::Subdocument(self.place(Some(argument("path")?)), below()?),
             "select" => Field::Select(argument("query")?.clone(), below()?),
             "children" => Field::Children(arguments(requested), below()?),
+            "follow" => Field::Follow(FollowSelection {
+                path: self.place(Some(argument("path")?)),
+                collection: argument("collection").cloned(),
+                first: argument("first").cloned(),
+                below: below()?,
+            }),
             _ => return None,
         })
     }

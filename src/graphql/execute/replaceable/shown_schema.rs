@@ -3,6 +3,7 @@
 //! Names of members are a part of the definition of a type, so rules that hide documents of a collection hide its
 //! type, too. The caller gets a schema with the types of the other collections.
 
+use std::collections::HashSet;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use async_graphql::{Name, Value};
@@ -22,6 +23,7 @@ use crate::graphql::schema::scope::SchemaScope;
 use crate::graphql::schema::served_schema::ServedSchema;
 use crate::key::Version;
 use crate::limits::{Bounds, SCHEMAS_PARTIAL_MAX};
+use crate::types::CollectionType;
 
 /// Schemas with the types of some collections.
 #[derive(Default)]
@@ -58,12 +60,14 @@ impl PartialSchemas {
         let kept = self.entry(collections, served.version.as_ref()).await?;
         let built = kept.schema.get_or_try_init(|| {
             budget.compute_long(|| {
-                let types = served.types.iter();
-                let types = types.filter(|it| {
+                let is_shown = |it: &&CollectionType| {
                     let mut names = kept.collections.iter();
                     names.any(|name| name == it.collection())
-                });
-                let (source, _) = SchemaSource::of(scope).with_collections(types)?;
+                };
+                let (shown, hidden): (Vec<_>, Vec<_>) = served.types.iter().partition(is_shown);
+                let hidden = hidden.into_iter().map(|it| it.collection().to_owned());
+                let hidden: HashSet<String> = hidden.collect();
+                let (source, _) = SchemaSource::of(scope).with_some_collections(shown, &hidden)?;
                 ServedSchema::new(&source, &bounds).map(Arc::new)
             })
         });

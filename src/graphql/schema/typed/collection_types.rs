@@ -7,12 +7,13 @@ use async_graphql::Positioned;
 use async_graphql::parser::types::{FieldDefinition, TypeDefinition, TypeKind};
 
 use super::definitions::{
-    argument, extension, field, list, named, object, parts_of, parts_of_fields, scalar,
-    union_extension,
+    argument, extension, field, named, parts_of, parts_of_fields, scalar, union_extension,
 };
 use super::description::printable;
 use super::filter_types::{filter_of, filter_types, order_of, shared_names, shared_types};
 use super::object_types::{ObjectTypes, object_types};
+use super::page_types::{add_page_types, many_field};
+use super::reference_fields::find_referenced_types;
 use super::type_names::CollectionNames;
 use super::typed_fields::{
     BIG_INTEGER, TypedField, TypedFields, TypedFunction, TypedPage, TypedWrite,
@@ -71,6 +72,15 @@ impl SchemaSource {
         self,
         types: impl IntoIterator<Item = &'t CollectionType>,
     ) -> Result<(Self, Vec<UnnamedType>)> {
+        self.with_some_collections(types, &HashSet::new())
+    }
+
+    /// As [`SchemaSource::with_collections`], without the fields that lead to documents of `hidden` collections.
+    pub(crate) fn with_some_collections<'t>(
+        self,
+        types: impl IntoIterator<Item = &'t CollectionType>,
+        hidden: &HashSet<String>,
+    ) -> Result<(Self, Vec<UnnamedType>)> {
         let mut of_collections = TypesOfCollections::new();
         let mut refused = Vec::new();
         for ty in types {
@@ -79,7 +89,7 @@ impl SchemaSource {
                 refused.push(UnnamedType { collection, error });
             }
         }
-        Ok((of_collections.source(self)?, refused))
+        Ok((of_collections.source(self, hidden)?, refused))
     }
 }
 
@@ -330,11 +340,12 @@ impl TypesOfCollections {
     }
 
     /// The source with these types.
-    fn source(self, source: SchemaSource) -> Result<SchemaSource> {
+    fn source(mut self, source: SchemaSource, hidden: &HashSet<String>) -> Result<SchemaSource> {
         if self.definitions.is_empty() {
             return Ok(source);
         }
         let mut definitions = self.definitions;
+        find_referenced_types(&mut definitions, &mut self.fields, &self.entities, hidden);
         definitions.push(scalar(
             BIG_INTEGER,
             "An integer, as a JSON number with all its digits. Integers that always have 32 bits are `Int`.",
@@ -446,66 +457,6 @@ fn mutation_fields(
     ]
 }
 
-/// Adds the types of pages, and of the filters and orders.
-fn add_page_types(made: &mut ObjectTypes, filters: Vec<TypeDefinition>, names: &CollectionNames) {
-    let plain = |name, ty, about| field(name, Vec::new(), ty, (about, false));
-    let (connection, edge) = (
-        format!("{}Connection", names.ty),
-        format!("{}Edge", names.ty),
-    );
-    let node = || named(&names.ty, false);
-    let about_node =
-        "A document; null if a value that it must have is not there or does not fit its type.";
-    made.definitions.push(object(
-        &connection,
-        "A page of documents.",
-        vec![
-            plain(
-                "edges",
-                list(named(&edge, true), true),
-                "The documents, each with its cursor.",
-            ),
-            plain("nodes", list(node(), true), about_node),
-            plain(
-                "pageInfo",
-                named("PageInfo", true),
-                "Whether there are more pages, and the cursors to request them.",
-            ),
-            plain(
-                "totalCount",
-                named("Int", false),
-                "As `DocumentConnection.totalCount`.",
-            ),
-            plain(
-                "plan",
-                named("DocumentQueryPlan", true),
-                "How the documents were found.",
-            ),
-        ],
-    ));
-    made.definitions.push(object(
-        &edge,
-        "A document and its cursor.",
-        vec![
-            plain(
-                "cursor",
-                named("String", true),
-                "Pass it as `after` or `before`.",
-            ),
-            plain("node", node(), about_node),
-        ],
-    ));
-    made.definitions.extend(filters);
-    let nodes = [
-        ("nodes".to_owned(), TypedField::Nodes),
-        ("edges".to_owned(), TypedField::Edges),
-        ("totalCount".to_owned(), TypedField::TotalCount),
-    ];
-    made.fields.insert(connection, HashMap::from(nodes));
-    let node = [("node".to_owned(), TypedField::Node)];
-    made.fields.insert(edge, HashMap::from(node));
-}
-
 /// Rejects types of one collection that would have the same name.
 fn check_distinct(made: &ObjectTypes) -> Result<(), String> {
     let mut names = HashSet::new();
@@ -518,49 +469,6 @@ fn check_distinct(made: &ObjectTypes) -> Result<(), String> {
             abridged(name)
         )),
     }
-}
-
-/// `Query.countries`
-fn many_field(of: &CollectionType, names: &CollectionNames) -> Positioned<FieldDefinition> {
-    let text = || named("String", false);
-    let int = || named("Int", false);
-    let order = list(named(&order_of(&names.ty), true), false);
-    let arguments = vec![
-        argument(
-            "where",
-            named(&filter_of(&names.ty), false),
-            "The filter that documents must match.",
-        ),
-        argument(
-            "keys",
-            named("DocumentKeyFilter", false),
-            "The keys that documents must have.",
-        ),
-        argument(
-            "orderBy",
-            order,
-            "The order: by the first of the list, then by the next. By default by key.",
-        ),
-        argument(
-            "first",
-            int(),
-            "The page size when paging forwards; 100 by default.",
-        ),
-        argument("after", text(), "The page begins after this cursor."),
-        argument(
-            "last",
-            int(),
-            "The page size when paging backwards; 100 by default.",
-        ),
-        argument("before", text(), "The page ends before this cursor."),
-        argument("scanLimit", int(), "As in `documents`."),
-    ];
-    let about = printable(&format!(
-        "The documents of the collection `{}` that match a filter.",
-        of.collection()
-    ));
-    let page = named(&format!("{}Connection", names.ty), true);
-    field(&names.many, arguments, page, (&about, false))
 }
 
 /// `Query.country`

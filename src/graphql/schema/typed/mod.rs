@@ -5,6 +5,7 @@
 //! - `object_types` makes the types of one collection from its shapes, and `filter_types` the inputs that
 //!   filter and order its documents, and `write_types` those that store them, with `definitions` and
 //!   `description`.
+//! - `reference_fields` makes the fields that follow references, and `page_types` those of pages.
 //! - `typed_inputs` turns filters and orders into those of untyped documents, and `typed_writes` documents
 //!   into JSON.
 //! - `collection_types` does that for all collections, and rejects names that are taken. `check_schema` does so
@@ -16,6 +17,8 @@ mod definitions;
 mod description;
 mod filter_types;
 mod object_types;
+mod page_types;
+mod reference_fields;
 mod type_names;
 pub(crate) mod typed_fields;
 pub(crate) mod typed_inputs;

@@ -13,6 +13,7 @@ use async_graphql::parser::types::{FieldDefinition, InputValueDefinition, Type, 
 
 use super::definitions::{argument, enumeration, field, list, named, object, parts_of};
 use super::description::printable;
+use super::reference_fields::{ReadField, reference_fields};
 use super::type_names::{CollectionNames, is_usable, pascal_case, too_long};
 use super::typed_fields::{BIG_INTEGER, LeafType, TypedField, TypedPlace, TypedValue};
 use crate::document::leaf::{Leaf, abridged};
@@ -192,6 +193,10 @@ impl TypeMaker<'_> {
                 "value".to_owned(),
                 TypedField::Value(Path::root().clone(), value.place),
             );
+            let followed = reference_fields(of, (values, "value", Path::root()), false);
+            for followed in followed.map_err(|why| format!("at {:?}: {why}", place.at))? {
+                add_followed(followed, place.at, &mut fields, &mut reads)?;
+            }
         } else {
             self.members(object, name, at, &mut fields, &mut reads)?;
         }
@@ -224,6 +229,8 @@ impl TypeMaker<'_> {
         fields: &mut Vec<Positioned<FieldDefinition>>,
         reads: &mut HashMap<String, TypedField>,
     ) -> Result<(), String> {
+        // The document is at the root of the schema, also where it contains itself.
+        let is_of_document = at.is_empty();
         for property in &object.properties {
             let at = format!(
                 "{at}/properties/{}",
@@ -256,8 +263,14 @@ impl TypeMaker<'_> {
                 annotations,
             ));
             let path = Path::of_segments(&[Segment::Key(property.name.to_string())]);
+            let member = (property.shape, &*property.field, &path);
+            let followed = reference_fields(of, member, is_of_document);
+            let followed = followed.map_err(|why| format!("at {at:?}: {why}"))?;
             let read = TypedField::Value(path, value.place);
             reads.insert(property.field.to_string(), read);
+            for followed in followed {
+                add_followed(followed, &at, fields, reads)?;
+            }
         }
         Ok(())
     }
@@ -417,6 +430,27 @@ impl TypeMaker<'_> {
     }
 }
 
+/// Adds the field that follows a reference.
+fn add_followed(
+    (field, read): ReadField,
+    at: &str,
+    fields: &mut Vec<Positioned<FieldDefinition>>,
+    reads: &mut HashMap<String, TypedField>,
+) -> Result<(), String> {
+    let name = field.node.name.node.to_string();
+    if !is_usable(&name) {
+        return Err(format!("at {at:?}: {}", too_long(&name)));
+    }
+    if reads.insert(name.clone(), read).is_some() {
+        return Err(format!(
+            "at {at:?}: there is another field {:?}: give the reference another name in `as`",
+            abridged(&name)
+        ));
+    }
+    fields.push(field);
+    Ok(())
+}
+
 /// The shape of the values of a map. None if the object is none.
 fn map_of(object: &ObjectConstraints) -> Option<ShapeId> {
     match object.additional {
@@ -471,7 +505,7 @@ fn is_int_value(value: &Leaf<'_>) -> bool {
 }
 
 /// The arguments of a list.
-fn of_list() -> Vec<Positioned<InputValueDefinition>> {
+pub(super) fn of_list() -> Vec<Positioned<InputValueDefinition>> {
     let int = || named("Int", false);
     vec![
         argument("first", int(), "At most so many of the first elements."),

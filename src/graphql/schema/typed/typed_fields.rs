@@ -63,6 +63,31 @@ pub(crate) enum TypedField {
     Value(Path, Arc<TypedPlace>),
     /// The key of an entry of a map.
     EntryKey,
+    /// The document, or the documents, whose keys are in a member.
+    Reference(Arc<TypedReference>),
+}
+
+/// What a field that follows a reference reads.
+#[derive(Clone, Debug)]
+pub(crate) struct TypedReference {
+    /// The path of the member with the key in the object around it.
+    pub(crate) path: Path,
+    /// The collection of the documents.
+    pub(crate) collection: Arc<str>,
+    /// Whether the schema has a type of that collection. Otherwise the documents are untyped.
+    pub(crate) typed: bool,
+    pub(crate) of: ReferenceOf,
+}
+
+/// To which documents a reference leads.
+#[derive(Clone, Debug)]
+pub(crate) enum ReferenceOf {
+    /// To the one whose key is in the member.
+    One,
+    /// To those whose keys are in the list, of which this is the place.
+    List(Arc<TypedPlace>),
+    /// To the one whose key is in the member, and from there to the next one.
+    Chain,
 }
 
 /// What a mutation does with a typed document.

@@ -15,7 +15,7 @@ use crate::graphql::prepare::plan::{Field, PlannedField, Selection, TypedSelecti
 use crate::graphql::schema::typed::typed_fields::{LeafType, TypedPlace, TypedValue};
 
 /// The place of a document that may not exist.
-static DOCUMENT: TypedPlace = TypedPlace {
+pub(crate) static DOCUMENT: TypedPlace = TypedPlace {
     value: TypedValue::Object,
     required: false,
     nullable: false,
@@ -106,7 +106,7 @@ impl<'p> Binder<'p> {
         self.steps.push(ResponseStep::TypedLeaf { typed, leaf });
     }
 
-    fn typed_object(
+    pub(crate) fn typed_object(
         &mut self,
         above: &Here<'p>,
         path: Cow<'p, Path>,
@@ -131,13 +131,27 @@ impl<'p> Binder<'p> {
         (is_whole, request): (bool, ChildrenRequest),
     ) -> Result<()> {
         let field = read_of_list(is_whole && is_leaf(&element.value));
+        let list = (place, field, request);
+        self.list_of(above, path, list, below, |binder, part| {
+            binder.typed_value(part, Cow::Borrowed(Path::root()), element, below)
+        })
+    }
+
+    /// Binds a list of values, each with `element`, which gets its place. `field` says how much of the list
+    /// is read with its first pair.
+    pub(crate) fn list_of(
+        &mut self,
+        above: &Here<'p>,
+        path: Cow<'p, Path>,
+        (place, field, request): (&'p TypedPlace, PlaceField, ChildrenRequest),
+        below: &Selection,
+        element: impl FnOnce(&mut Self, &Here<'p>) -> Result<()>,
+    ) -> Result<()> {
         self.open_typed(above, path, place, field, |binder, here| {
             let list = binder.children_of(here, request, below);
             let part = binder.element(here, list.1);
             binder.found(list.0);
-            binder.elements(list, |binder| {
-                binder.typed_value(&part, Cow::Borrowed(Path::root()), element, below)
-            })
+            binder.elements(list, |binder| element(binder, &part))
         })
     }
 
@@ -165,9 +179,19 @@ impl<'p> Binder<'p> {
 
     /// Binds the selection of a document of a page, which is null if it fails.
     pub(crate) fn typed_element(&mut self, node: &Here<'p>, below: &'p Selection) -> Result<()> {
+        self.null_if_it_fails(|binder| {
+            binder.object(below, |binder, field| binder.member(node, field))
+        })
+    }
+
+    /// Binds steps that write one value, which is null if one of them fails.
+    pub(crate) fn null_if_it_fails(
+        &mut self,
+        inside: impl FnOnce(&mut Self) -> Result<()>,
+    ) -> Result<()> {
         let open = self.steps.len();
         self.steps.push(ResponseStep::OpenElement { end: 0 });
-        self.object(below, |binder, field| binder.member(node, field))?;
+        inside(self)?;
         let after = self.steps.len();
         if let Some(ResponseStep::OpenElement { end }) = self.steps.get_mut(open) {
             *end = after;
@@ -209,7 +233,7 @@ impl<'p> Binder<'p> {
 
 /// What is read of a list or a map with its first pair. The elements are then taken from memory if it is
 /// read as a whole.
-fn read_of_list(is_whole: bool) -> PlaceField {
+pub(crate) fn read_of_list(is_whole: bool) -> PlaceField {
     if is_whole {
         PlaceField::Value
     } else {

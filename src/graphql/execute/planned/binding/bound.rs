@@ -81,6 +81,8 @@ pub(crate) enum LookupOf<'p> {
         /// The read of the last pair, which has the length of an array.
         last: ReadAt,
     },
+    /// The document that a reference leads to, or those that follow.
+    Followed(FollowedReference<'p>),
     /// The groups that a field `aggregate` with these arguments returns.
     Groups {
         arguments: &'p [(Name, Input)],
@@ -116,6 +118,7 @@ impl LookupOf<'_> {
         match (self, other) {
             (Self::Selected(selected), Self::Selected(other)) => selected == other,
             (Self::Length { of, .. }, Self::Length { of: other, .. }) => of == other,
+            (Self::Followed(followed), Self::Followed(other)) => followed == other,
             (
                 Self::Children { of, request },
                 Self::Children {
@@ -150,6 +153,21 @@ pub(crate) struct ValueAt<'p> {
     pub(crate) path: Cow<'p, Path>,
     /// The read that finds its place. None for a whole document.
     pub(crate) read: Option<ReadAt>,
+}
+
+/// A reference that is followed.
+#[derive(Clone, PartialEq)]
+pub(crate) struct FollowedReference<'p> {
+    /// The value that is the key of the document.
+    pub(crate) of: ValueAt<'p>,
+    /// The collection of the document. None for that of the document with the key.
+    pub(crate) collection: Option<Cow<'p, str>>,
+    /// Whether a value that cannot be a key is an error. Otherwise it leads nowhere.
+    pub(crate) typed: bool,
+    /// Where each document has the key of the next one. None if there is no next one.
+    pub(crate) chain: Option<Cow<'p, Path>>,
+    /// At most so many documents are found.
+    pub(crate) most: usize,
 }
 
 /// The parts that a JSONPath query selects in a value.

@@ -21,7 +21,7 @@ pub(crate) const NULL: &[u8] = b"null";
 /// An element of a scope.
 pub(crate) struct Element<'a> {
     pub(crate) scope: usize,
-    /// The document of an element of a page.
+    /// The document of an element that is one.
     pub(crate) document: Option<&'a DocumentKey>,
     source: ReadSource<'a>,
 }
@@ -45,9 +45,10 @@ enum ReadSource<'a> {
         part: Cow<'a, Value>,
         reads: &'a BoundReads<'a>,
     },
-    /// The answers to the reads below a child that was not read as a whole.
+    /// The answers to the reads of a document, or below a child that was not read as a whole, whose place
+    /// it is.
     Answers {
-        place: &'a Place,
+        place: Option<&'a Place>,
         answers: &'a [Result<Answer>],
     },
     /// An element without reads, such as a group, a collection or an index.
@@ -108,9 +109,16 @@ impl<'a> Element<'a> {
                     ReadSource::Whole { part, reads }
                 } else {
                     ReadSource::Answers {
-                        place: &part.place,
+                        place: Some(&part.place),
                         answers: found.answers(element, reads.0.len())?,
                     }
+                }
+            }
+            Found::Followed(found) => {
+                document = found.documents.get(element).map(|document| &**document);
+                ReadSource::Answers {
+                    place: None,
+                    answers: found.answers(first, reads.0.len())?,
                 }
             }
             Found::Groups(_)
@@ -135,7 +143,7 @@ impl<'a> Element<'a> {
     /// begin at the root of a document.
     pub(crate) fn base(&self) -> Option<&Place> {
         match &self.source {
-            ReadSource::Answers { place, .. } => Some(place),
+            ReadSource::Answers { place, .. } => *place,
             ReadSource::Whole { part, .. } => Some(&part.place),
             _ => None,
         }
@@ -236,6 +244,10 @@ impl<'a> Element<'a> {
     pub(crate) fn write_version(&self, out: &mut Vec<u8>, read: usize) -> Result<()> {
         let version = match &self.source {
             ReadSource::Loaded { loaded, first } => loaded.version(first + read)?,
+            ReadSource::Answers { answers, .. } => match answer_in(answers, read)? {
+                Answer::Version(version) => version.clone(),
+                Answer::Value(_) | Answer::Remainder(_) => return Err(mismatch()),
+            },
             _ => return Err(mismatch()),
         };
         match version {

@@ -1,8 +1,11 @@
 //! What the lookups of a plan found.
 
+use std::sync::Arc;
+
 use super::children::FoundChildren;
 use super::document_pages::FoundPage;
-use crate::database::{self, QuerySelection, query};
+use super::followed::FollowedDocuments;
+use crate::database::{self, DocumentKey, QuerySelection, query};
 use crate::error::Result;
 use crate::graphql::execute::planned::binding::bound::{Bound, ROOT};
 use crate::graphql::execute::planned::given::{Given, Outcome, UpdateResult};
@@ -24,6 +27,7 @@ pub(crate) enum Found<'a> {
     Page(&'a FoundPage),
     Selected(QuerySelection),
     Children(FoundChildren),
+    Followed(FollowedDocuments),
     Length(Option<u64>),
     Groups(query::Aggregation),
     Text(Option<String>),
@@ -40,12 +44,22 @@ pub(crate) enum Found<'a> {
 }
 
 impl Found<'_> {
+    /// The documents that are the elements.
+    pub(crate) fn documents(&self) -> Option<&[Arc<DocumentKey>]> {
+        match self {
+            Self::Page(page) => Some(&page.documents),
+            Self::Followed(found) => Some(&found.documents),
+            _ => None,
+        }
+    }
+
     /// The number of elements.
     pub(crate) fn count(&self) -> usize {
         match self {
             Self::Page(page) => page.documents.len(),
             Self::Selected(selection) => selection.nodes().len(),
             Self::Children(found) => found.page.len(),
+            Self::Followed(found) => found.documents.len(),
             Self::Groups(found) => found.groups.len(),
             Self::Collections(found) => found.len(),
             Self::Indexes(found) => found.len(),

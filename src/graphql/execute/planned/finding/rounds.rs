@@ -2,7 +2,6 @@
 //! the level before found. Its lookups are made concurrently, and then the reads of what they found
 //! in one round.
 
-use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
@@ -12,28 +11,27 @@ use async_graphql_value::Value as Input;
 use futures::future::BoxFuture;
 use futures::stream::{self, StreamExt as _};
 
-use super::children::{AskedChildren, FoundChildren};
-use super::document_pages::{FoundPages, parts, places};
+use super::children::AskedChildren;
+use super::document_pages::FoundPages;
 use super::element::Element;
 use super::finder::{Finder, ValuePlace};
+use super::followed::{FollowedDocuments, Walk, follow};
 use super::found::{Found, Instance};
 use super::list_loader::{ListKey, LoadedList};
 use super::selected::{LengthOf, length, select};
 use crate::budget::{in_turns, turn};
 use crate::database::query;
-use crate::database::{
-    self, Answer, Children, DocumentKey, Extent, Loaded, ReadRequest, children_of, load,
-};
+use crate::database::{self, Children, DocumentKey, Loaded, children_of};
 use crate::document::path::{Path, Place};
 use crate::error::Result;
 use crate::graphql::arguments::aggregate_request::{AggregateRequest, AggregatedValues, groups};
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::bound::{
-    Bound, BoundReads, DocumentAt, Lookup, LookupOf, ROOT, ValueAt,
+    Bound, DocumentAt, Lookup, LookupOf, ROOT, ValueAt,
 };
 use crate::graphql::execute::planned::given::{Given, Outcome};
 use crate::graphql::execute::planned::permit::plan_permit::without_advice;
-use crate::limits::{HELD_PER_READ, PAGES_AT_ONCE, STEPS_PER_ITEM, STEPS_PER_READ};
+use crate::limits::{PAGES_AT_ONCE, STEPS_PER_ITEM, STEPS_PER_READ};
 
 /// What all lookups of a plan found.
 pub(crate) struct Rounds<'a>(pub(crate) Vec<Instance<'a>>);
@@ -43,6 +41,8 @@ enum LookedUp<'a> {
     Found(Found<'a>),
     /// The children with this key, or the number of members.
     List(ListKey, Option<AskedChildren>),
+    /// The documents to which a reference leads.
+    Walk(Walk),
 }
 
 impl<'a> From<Found<'a>> for LookedUp<'a> {
@@ -55,6 +55,7 @@ impl<'a> LookedUp<'a> {
     fn found(self, lists: &HashMap<ListKey, Result<LoadedList>>) -> Result<Found<'a>> {
         let (key, asked) = match self {
             Self::Found(found) => return Ok(found),
+            Self::Walk(walk) => return walk.found().map(Found::Followed),
             Self::List(key, asked) => (key, asked),
         };
         let list = lists.get(&key).ok_or_else(mismatch)?;
@@ -132,7 +133,7 @@ impl<'a> Rounds<'a> {
             while let Some((instance, found)) = found.next().await {
                 self.0[instance].found = found;
             }
-            self.read_children(finder, &asked).await?;
+            self.read_elements(finder, &asked).await?;
             level = asked;
         }
     }
@@ -187,7 +188,8 @@ impl<'a> Rounds<'a> {
             Box::pin(async move { (instance, find.await) })
         });
         let finding = stream::iter(finding).buffer_unordered(PAGES_AT_ONCE);
-        let looked_up: Vec<(usize, Result<LookedUp<'a>>)> = finding.collect().await;
+        let mut looked_up: Vec<(usize, Result<LookedUp<'a>>)> = finding.collect().await;
+        follow_walks(finder, &mut looked_up).await?;
         let steps = STEPS_PER_READ * looked_up.len() as u64;
         let keys = || {
             let keys = looked_up
@@ -236,7 +238,8 @@ impl<'a> Rounds<'a> {
         instance: usize,
     ) -> Result<LookedUp<'a>> {
         let Instance { around, lookup, .. } = &self.0[instance];
-        let lookup = &finder.bound.lookups[lookup.ok_or_else(mismatch)?];
+        let number = lookup.ok_or_else(mismatch)?;
+        let lookup = &finder.bound.lookups[number];
         finder.request_budget.check()?;
         turn().await;
         let element = self.element(finder.bound, loaded, *around)?;
@@ -271,6 +274,18 @@ impl<'a> Rounds<'a> {
                 let children = memory.budget().portion(steps, children);
                 let Children { page, more } = children.await?;
                 Found::Children(asked.found(page.into(), more)?)
+            }
+            LookupOf::Followed(followed) => {
+                let Some((document, _)) = self.value(finder, &element, &followed.of, *around)?
+                else {
+                    return Ok(Found::Followed(FollowedDocuments::default()).into());
+                };
+                let key = match followed.of.read {
+                    Some(read) => element.part(read.read, &document)?,
+                    None => None,
+                };
+                let walk = Walk::begin(number, followed, document, key.as_ref())?;
+                return Ok(LookedUp::Walk(walk));
             }
             LookupOf::Length { of, first, last } => {
                 let Some((document, base)) = self.value(finder, &element, of, *around)? else {
@@ -405,9 +420,9 @@ impl<'a> Rounds<'a> {
         loop {
             let Instance { around, found, .. } = &self.0[instance];
             if self.0[instance].scope(finder.bound) == Some(scope)
-                && let Ok(Found::Page(page)) = found
+                && let Some(documents) = found.as_ref().ok().and_then(Found::documents)
             {
-                return page.documents.get(element).ok_or_else(mismatch);
+                return documents.get(element).ok_or_else(mismatch);
             }
             if instance == ROOT {
                 return Err(mismatch());
@@ -435,69 +450,26 @@ impl<'a> Rounds<'a> {
         let first = self.0[instance].lookups.get(lookup.number);
         Ok(first.ok_or_else(mismatch)? + element)
     }
+}
 
-    /// The children that an instance has found, and the reads of each.
-    fn children<'r>(
-        &'r self,
-        bound: &'r Bound<'_>,
-        instance: usize,
-    ) -> Option<(&'r FoundChildren, &'r BoundReads<'r>)> {
-        let instance = &self.0[instance];
-        let Ok(Found::Children(found)) = &instance.found else {
-            return None;
-        };
-        Some((found, &bound.scopes[instance.scope(bound)?].reads))
+/// Follows the references of a level together.
+async fn follow_walks(
+    finder: &Finder<'_>,
+    looked_up: &mut [(usize, Result<LookedUp<'_>>)],
+) -> Result<()> {
+    let mut walks = Vec::new();
+    let mut begun = in_turns(looked_up.iter_mut());
+    while let Some((_, looked_up)) = begun.next().await {
+        if let Ok(LookedUp::Walk(walk)) = looked_up {
+            walks.push(walk);
+        }
     }
-
-    /// Reads what the selection needs from the children that these instances have found, in one round.
-    /// Whole children have it.
-    async fn read_children(&mut self, finder: &Finder<'_>, instances: &[usize]) -> Result<()> {
-        let memory = &finder.request_budget.memory;
-        let mut requests: Vec<ReadRequest> = Vec::new();
-        for number in instances {
-            let Some((found, reads)) = self.children(finder.bound, *number) else {
-                continue;
-            };
-            let mut begun = in_turns(found.partial());
-            while let Some(child) = begun.next().await {
-                let asked = reads.0.iter().filter(|read| !is_beginning(read));
-                let request_budget = finder.request_budget;
-                request_budget.places(asked.clone().map(places).sum())?;
-                let held = HELD_PER_READ + child.place.held_bytes();
-                memory.hold(reads.0.iter().map(parts).sum::<usize>() * held)?;
-                let base = Path::from(&child.place);
-                requests.extend(asked.map(|read| below(read, &child.document, &base)));
-            }
-        }
-        let budget = memory.budget();
-        let requested = || requests.iter().collect();
-        let requested: Vec<&ReadRequest> = budget.portion(requests.len() as u64, requested).await;
-        let mut loaded = match &requested[..] {
-            [] => Vec::new(),
-            requested => load(finder.read()?, requested, memory).await,
-        }
-        .into_iter();
-        for number in instances.iter().copied() {
-            let Some((found, reads)) = self.children(finder.bound, number) else {
-                continue;
-            };
-            let mut answers = Vec::with_capacity(found.partial().len() * reads.0.len());
-            let mut begun = in_turns(found.partial());
-            while let Some(child) = begun.next().await {
-                answers.extend(reads.0.iter().map(|read| {
-                    if is_beginning(read) {
-                        return Ok(Answer::Value(Some(child.clone())));
-                    }
-                    loaded.next().unwrap_or_else(|| Err(mismatch()))
-                }));
-            }
-            drop(begun);
-            if let Ok(Found::Children(found)) = &mut self.0[number].found {
-                found.answer(answers);
-            }
-        }
-        Ok(())
+    if walks.is_empty() {
+        return Ok(());
     }
+    // Boxed, so that it does not enlarge the futures of plans without references.
+    let followed: BoxFuture<'_, Result<()>> = Box::pin(follow(finder, &mut walks));
+    followed.await
 }
 
 /// The collections that the caller may know, or the one with this name.
@@ -512,27 +484,4 @@ async fn collections(finder: &Finder<'_>, name: Option<&str>) -> Result<Vec<data
         finder.request_budget.budget().portion(steps, list).await;
     }
     Ok(found)
-}
-
-/// Whether a read is of the beginning of the element, which a page of children has.
-fn is_beginning(read: &ReadRequest<usize, Cow<'_, Path>>) -> bool {
-    matches!(read, ReadRequest::Value(_, path, Extent::First) if path.tokens().is_empty())
-}
-
-/// The read of a child, from the root of its document.
-fn below(
-    read: &ReadRequest<usize, Cow<'_, Path>>,
-    document: &Arc<DocumentKey>,
-    base: &Path,
-) -> ReadRequest {
-    match read {
-        ReadRequest::Value(_, path, extent) => {
-            ReadRequest::Value(document.clone(), base.join(path), *extent)
-        }
-        ReadRequest::Remainder(_, path, omitted) => {
-            let omitted = omitted.iter().map(|part| base.join(part));
-            ReadRequest::Remainder(document.clone(), base.join(path), omitted.collect())
-        }
-        ReadRequest::Version(_) => ReadRequest::Version(document.clone()),
-    }
 }

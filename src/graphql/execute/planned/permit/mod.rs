@@ -8,8 +8,11 @@
 //! - For a document that is named, the filter is evaluated first, in the same snapshot or transaction. A
 //!   document that does not pass is not read at all. It is answered as one that does not exist, and takes
 //!   the same reads.
+//! - For a document to which a reference leads, the rules are asked when its key is known
+//!   ([`followed_rights`]). If they do not allow it, the reference leads nowhere.
 //! - What shows something of other documents is refused: counts, groups and plans.
 
+mod followed_rights;
 pub(crate) mod hidden_documents;
 pub(crate) mod plan_permit;
 pub(crate) mod used_places;

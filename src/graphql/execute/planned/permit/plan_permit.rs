@@ -1,10 +1,14 @@
 //! What the rules allow a bound plan.
 
+use std::collections::HashMap;
+
+use super::followed_rights::FollowedRights;
 use super::hidden_documents::{ConditionalDocument, HiddenDocuments, RefusedField};
 use super::used_places::{LookupQuery, UsedBy, UsedPlaces};
 use crate::database::DocumentKey;
 use crate::database::query::AggregateQuery;
 use crate::document::filter::Filter;
+use crate::document::id::DocumentId;
 use crate::document::path::Path;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::arguments::aggregate_request::AggregateRequest;
@@ -23,6 +27,8 @@ pub(crate) struct Permit<'r> {
     queries: Vec<LookupQuery>,
     /// The documents that rules allow only if they pass a filter.
     conditional: Vec<ConditionalDocument>,
+    /// The documents to which the references of lookups may lead, if not all.
+    followed: HashMap<usize, FollowedRights>,
 }
 
 impl<'r> Permit<'r> {
@@ -57,7 +63,8 @@ impl<'r> Permit<'r> {
         is_new: bool,
     ) -> Result<Self, RefusedField> {
         let places = UsedPlaces::of(bound, &queries, is_new);
-        let places = places.map_err(|error| RefusedField { position: 0, error })?;
+        let mut places = places.map_err(|error| RefusedField { position: 0, error })?;
+        let mut followed = places.decided_by_key(bound, rights)?;
         let conditions = match rights.decide(&places.used) {
             Decision::Allowed => Conditions::default(),
             Decision::Refused(refused) => {
@@ -80,6 +87,9 @@ impl<'r> Permit<'r> {
             match by(same[0]) {
                 UsedBy::All => {}
                 UsedBy::Page(page) => of_pages.push((page, filter)),
+                UsedBy::Followed(lookup) => {
+                    followed.insert(lookup, FollowedRights::Where(filter));
+                }
                 UsedBy::Document(document) => conditional.push(ConditionalDocument {
                     number: document,
                     filter,
@@ -98,7 +108,30 @@ impl<'r> Permit<'r> {
             rights,
             queries,
             conditional,
+            followed,
         })
+    }
+
+    /// Whether the rules hide some of the documents to which the references of a lookup lead.
+    pub(crate) fn limits(&self, lookup: usize) -> bool {
+        self.followed.contains_key(&lookup)
+    }
+
+    /// Whether the references of a lookup may lead to each of these documents.
+    ///
+    /// # Errors
+    /// As [`passing`](crate::database::query::passing).
+    pub(crate) async fn allows(
+        &self,
+        lookup: usize,
+        collection: &str,
+        ids: &[DocumentId],
+        from: (&dyn Read, &RequestBudget),
+    ) -> Result<Vec<bool>> {
+        match self.followed.get(&lookup) {
+            None => Ok(vec![true; ids.len()]),
+            Some(rights) => rights.allow((self.rights, collection), ids, from).await,
+        }
     }
 
     /// The query of a page, with the conditions of the rules.
@@ -161,6 +194,52 @@ impl<'r> Permit<'r> {
 }
 
 impl UsedPlaces<'_> {
+    /// Takes the places in documents to which references lead, if rules cover them in documents with certain
+    /// keys: the rules are asked again for each key. Returns them by their lookups.
+    ///
+    /// # Errors
+    /// `FORBIDDEN`: there is no document in which a rule covers one of them.
+    fn decided_by_key(
+        &mut self,
+        bound: &Bound<'_>,
+        rights: &RequestRights,
+    ) -> Result<HashMap<usize, FollowedRights>, RefusedField> {
+        let mut by_key: HashMap<usize, Vec<PlaceUsed<'static>>> = HashMap::new();
+        for (used, (by, _)) in self.used.iter().zip(&self.by) {
+            if let UsedBy::Followed(lookup) = by
+                && rights.cover_some_keys(used)
+            {
+                by_key.entry(*lookup).or_default();
+            }
+        }
+        if by_key.is_empty() {
+            return Ok(HashMap::new());
+        }
+        let mut left = Vec::with_capacity(self.used.len());
+        for (number, (used, (by, _))) in self.used.iter().zip(&self.by).enumerate() {
+            let places = match by {
+                UsedBy::Followed(lookup) => by_key.get_mut(lookup),
+                _ => None,
+            };
+            let Some(places) = places else {
+                left.push(number);
+                continue;
+            };
+            if !rights.cover_some_documents(used) {
+                return Err(self.refused(bound, number, refusal(used)));
+            }
+            places.push(used.clone().into_owned());
+        }
+        self.by = left.iter().map(|number| self.by[*number]).collect();
+        self.used = left
+            .iter()
+            .map(|number| self.used[*number].clone())
+            .collect();
+        let followed = by_key.into_iter();
+        let followed = followed.map(|(lookup, places)| (lookup, FollowedRights::ByKey(places)));
+        Ok(followed.collect())
+    }
+
     fn refused(&self, bound: &Bound<'_>, number: usize, error: Error) -> RefusedField {
         let at = self.by.get(number).map(|(_, at)| at.position(bound));
         RefusedField {
@@ -174,7 +253,8 @@ impl UsedPlaces<'_> {
 fn decision_steps(bound: &Bound<'_>, rights: &RequestRights) -> u64 {
     let reads = bound.scopes.iter().map(|scope| scope.reads.0.len());
     let places = reads.sum::<usize>() + bound.lookups.len();
-    places as u64 * (STEPS_PER_READ + rule_count(rights))
+    // Those of references are compared several times.
+    3 * places as u64 * (STEPS_PER_READ + rule_count(rights))
 }
 
 /// The rules that may be compared with one place.

@@ -11,7 +11,7 @@ use crate::error::Result;
 use crate::graphql::arguments::documents_request::PageQuery;
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::bound::{
-    Bound, DocumentAt, Lookup, LookupOf, ReadAt, ResponseStep, ValueAt,
+    Bound, DocumentAt, FollowedReference, Lookup, LookupOf, ReadAt, ResponseStep, ValueAt,
 };
 use crate::graphql::prepare::plan::PageField;
 use crate::limits::SCAN_DOCUMENTS_DEFAULT;
@@ -31,6 +31,8 @@ pub(super) enum UsedBy {
     Document(usize),
     /// The page of documents of the lookup with this number.
     Page(usize),
+    /// Fields of the documents to which the references of the lookup with this number lead.
+    Followed(usize),
     /// A field that shows something of all documents of the collection, so that it needs a right
     /// without a condition.
     All,
@@ -67,6 +69,8 @@ enum ScopeOf {
     Root,
     /// The documents of a page, which is the lookup with this number.
     Page(usize),
+    /// The documents to which references lead, of the lookup with this number.
+    Followed(usize),
     /// Values inside a value whose place is used as a whole.
     Inside,
     /// Elements that are known when they are found, and have no reads.
@@ -107,6 +111,7 @@ fn scopes(bound: &Bound<'_>) -> Vec<ScopeOf> {
         };
         scopes[elements] = match lookup.of {
             LookupOf::Documents(_) => ScopeOf::Page(number),
+            LookupOf::Followed(_) => ScopeOf::Followed(number),
             LookupOf::Selected(_) | LookupOf::Children { .. } => ScopeOf::Inside,
             LookupOf::Length { .. }
             | LookupOf::Groups { .. }
@@ -181,6 +186,14 @@ impl<'b> Collector<'b, '_> {
             LookupOf::Children { of, .. } | LookupOf::Length { of, .. } => {
                 let ValueAt { document, path, .. } = of;
                 if let Some(documents) = self.documents(lookup.scope, *document)? {
+                    self.add(Action::Read, &documents, Cow::Borrowed(path), at);
+                }
+            }
+            LookupOf::Followed(followed) => {
+                if let Some(path) = &followed.chain {
+                    let documents = self.followed(number, followed)?;
+                    // It tells whether the document exists.
+                    self.add(Action::Read, &documents, Cow::Borrowed(Path::root()), at);
                     self.add(Action::Read, &documents, Cow::Borrowed(path), at);
                 }
             }
@@ -313,8 +326,30 @@ impl<'b> Collector<'b, '_> {
                 }
                 _ => Err(mismatch()),
             },
+            (ScopeOf::Followed(number), _) => match &bound.lookups[number].of {
+                LookupOf::Followed(followed) => self.followed(number, followed).map(Some),
+                _ => Err(mismatch()),
+            },
             (ScopeOf::Root, DocumentAt::Element(_)) | (ScopeOf::Found, _) => Err(mismatch()),
         }
+    }
+
+    /// The documents to which a reference leads.
+    fn followed(
+        &self,
+        number: usize,
+        followed: &'b FollowedReference<'_>,
+    ) -> Result<UsedDocuments<'b>> {
+        let by = UsedBy::Followed(number);
+        let collection = match &followed.collection {
+            Some(collection) => collection,
+            None => {
+                let scope = self.bound.lookups[number].scope;
+                let around = self.documents(scope, followed.of.document)?;
+                around.ok_or_else(mismatch)?.collection
+            }
+        };
+        Ok(UsedDocuments::all(collection, by))
     }
 
     fn add(
