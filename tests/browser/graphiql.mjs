@@ -119,6 +119,10 @@ export async function graphiql({ base, page, check, screenshot, complaints, host
       return page.locator('.suggest-widget.visible .monaco-list-row', { hasText: 'weight' }).isVisible();
     });
     await page.keyboard.press('Escape');
+    await type('{ gadget(key: "');
+    await page.keyboard.press('Control+Space');
+    await page.locator('.suggest-widget.visible .monaco-list-row', { hasText: 'one' }).waitFor();
+    await page.keyboard.press('Escape');
     // Explore stays as it was left, and would follow the collection.
     await page.goto(new URL('#/', base).href);
     await page.goto(new URL('#/graphiql', base).href);

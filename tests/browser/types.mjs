@@ -300,6 +300,8 @@ export async function types({ base, page, check, screenshot, client }) {
     await form.getByRole('combobox', { name: 'JSONPath' }).fill('$.size.width');
     await page.getByRole('checkbox', { name: /^Unique/ }).check();
     await assertFits(page);
+    await screenshot('new-index');
+    await assertAccessible(page);
     await form.getByRole('button', { name: 'Create', exact: true }).click();
     await page.getByRole('list', { name: 'Indexes' }).getByText('size_width').waitFor();
     await page.getByRole('list', { name: 'Indexes' }).getByText('unique').waitFor();
@@ -310,6 +312,7 @@ export async function types({ base, page, check, screenshot, client }) {
     const field = page.getByRole('textbox', { name: 'JSONPath of another column' });
     await field.fill('$.tags[*]');
     await page.getByText('A path of names and indexes is expected').waitFor();
+    await assertAccessible(page);
     await field.fill('$.tags[0]');
     await page.keyboard.press('Enter');
     await page.getByRole('columnheader', { name: 'tags[0]' }).waitFor();

@@ -14,6 +14,7 @@ import { EMPTY_TAB, readExamples } from './examples';
 import { fetcher } from './fetcher';
 import { takeHandover, useHandover } from './handover';
 import { EXAMPLES_WITHOUT_DATA } from './sampleExamples';
+import { typedRoots } from './readTypedExamples';
 import { storage } from './storage';
 
 /**
@@ -101,6 +102,7 @@ function FreshSchema() {
     if (changes === read.current) return;
     read.current = changes;
     void introspect();
+    void typedRoots(true);
   }, [changes, introspect]);
   return null;
 }

@@ -18,9 +18,12 @@ interface Root extends RootFields {
 
 let roots: Promise<readonly Root[]> | undefined;
 
-/** The typed fields of the schema, each with its collection. They are read once, and again with `renew`. */
+/**
+ * The typed fields of the schema, each with its collection. They are read once, and again with `renew`. None if introspection is
+ * off, or if access rules forbid the documents.
+ */
 export function typedRoots(renew = false): Promise<readonly Root[]> {
-  if (!roots || renew) roots = readRoots();
+  if (!roots || renew) roots = readRoots().catch(() => []);
   return roots;
 }
 
@@ -34,7 +37,7 @@ export async function readTypedExamples(counts: ReadonlyMap<string, number>): Pr
     const typed = await readTypedCollection(largest);
     return typedExamples(typed, await readDocument(typed, largest.key), countOf(largest));
   } catch {
-    // Introspection is off, or access rules forbid the documents.
+    // Access rules can forbid parts of the document. The other examples need none of this.
     return [];
   }
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { formatJson } from '../../api/json';
-import { filterOf, indexablePaths, literalOf, tableQuery, type Condition, type Operator } from './filter';
+import { filterOf, indexablePaths, indexNameOf, literalOf, searchedPaths, tableQuery, type Condition, type Operator } from './filter';
 
 const condition = (at: string, operator: Operator, value = ''): Condition => ({ at, operator, value });
 const filter = (...conditions: Condition[]) => formatJson(filterOf({ conditions, match: 'all' }, () => []));
@@ -13,6 +13,13 @@ test('numbers keep their digits, and text needs no quotation marks', () => {
   assert.equal(literalOf(condition('$.a', 'eq', '42'), ['STRING']), '"42"');
   assert.equal(literalOf(condition('$.a', 'eq', '"42"'), ['NUMBER']), '"42"');
   assert.equal(literalOf(condition('$.a', 'contains', '42'), ['NUMBER']), '"42"');
+});
+
+test('null is null where it was seen, and a string elsewhere', () => {
+  assert.equal(literalOf(condition('$.a', 'eq', 'null'), ['STRING', 'NULL']), 'null');
+  assert.equal(literalOf(condition('$.a', 'eq', 'null'), ['STRING']), '"null"');
+  assert.equal(literalOf(condition('$.a', 'contains', 'null'), ['STRING', 'NULL']), '"null"');
+  assert.equal(literalOf(condition('$.a', 'eq', '42'), ['STRING', 'NULL']), '"42"');
 });
 
 test('one condition is a filter, several are combined', () => {
@@ -43,6 +50,16 @@ test('an index serves equal values and one range', () => {
   const conditions = [condition('$.a', 'gt', '1'), condition('$.b', 'eq', '1'), condition('$.c', 'contains', 'x')];
   assert.deepEqual(indexablePaths({ conditions, match: 'all' }), ['$.b', '$.a']);
   assert.deepEqual(indexablePaths({ conditions, match: 'any' }), []);
+});
+
+test('a search inside of strings is served by no index', () => {
+  const conditions = [condition('$.a', 'contains', 'x'), condition('$.b', 'containsAnyCase', 'x'), condition('$.c', 'startsWith', 'x')];
+  assert.deepEqual(searchedPaths({ conditions, match: 'all' }), ['$.a', '$.b']);
+});
+
+test('an index is named after its paths', () => {
+  assert.equal(indexNameOf(['$.size.width', "$['a b']"]), 'size_width_a_b');
+  assert.equal(indexNameOf(['$']), 'value');
 });
 
 test('the columns of a query have different names', () => {

@@ -61,6 +61,7 @@ test('any name of a member is found', () => {
 test('what a value must be is said in words', () => {
   assert.equal(expectationOf(product.at(['name']) ?? product), 'string, at most 200 characters');
   assert.equal(expectationOf(product.at(['maker']) ?? product), 'string, key of makers');
+  assert.equal(expectationOf(parse('{"type": ["integer", "null"], "minItems": 1}')), 'whole number or null, at least 1 element');
   assert.equal(expectationOf(product.at(['state']) ?? product), '');
 });
 

@@ -136,12 +136,14 @@ const BOUNDS: Record<string, (bound: string) => string> = {
   maximum: (bound) => `at most ${bound}`,
   exclusiveMaximum: (bound) => `less than ${bound}`,
   multipleOf: (bound) => `a multiple of ${bound}`,
-  minLength: (bound) => `at least ${bound} characters`,
-  maxLength: (bound) => `at most ${bound} characters`,
+  minLength: (bound) => `at least ${counted(bound, 'character')}`,
+  maxLength: (bound) => `at most ${counted(bound, 'character')}`,
   pattern: (bound) => `matches ${bound}`,
-  minItems: (bound) => `at least ${bound} elements`,
-  maxItems: (bound) => `at most ${bound} elements`,
+  minItems: (bound) => `at least ${counted(bound, 'element')}`,
+  maxItems: (bound) => `at most ${counted(bound, 'element')}`,
 };
+
+const counted = (count: string, what: string) => `${count} ${what}${count === '1' ? '' : 's'}`;
 
 /** A definition can be another reference; the server rejects those that never end. */
 const REFERENCES_MAX = 100;
