@@ -1,5 +1,6 @@
 //! Storing a batch of documents.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -10,8 +11,8 @@ use super::batch_changes::{BatchChanges, NewDocument, kept_puts, puts_text};
 use super::transact::transact;
 use crate::budget::{Budget, pause};
 use crate::database::{
-    Database, Existing, IdempotencyKey, Put, UniqueViolation, keep_answer, kept_answer,
-    unique_violation,
+    Database, Existing, IdempotencyKey, Put, ReferenceViolation, UniqueViolation, keep_answer,
+    kept_answer, settle_references, unique_violation,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::store::{Decision, Transaction};
@@ -56,8 +57,8 @@ impl Policy {
 /// ends at an error, the failed document has the last result: the documents before it are stored,
 /// those after it are not.
 ///
-/// The batch is one transaction if no document fails, and unique indexes are checked at its end, so
-/// that values can be swapped between its documents. A transaction in which a document failed is never
+/// The batch is one transaction if no document fails, and unique indexes and references are checked at its end, so
+/// that values can be swapped between its documents, and that they can refer to each other in any order. A transaction in which a document failed is never
 /// committed. It is repeated with the documents before the failed one, and the next transaction begins
 /// behind it.
 ///
@@ -254,6 +255,12 @@ async fn change_all(
         // An engine may complete every call without waiting, so yield explicitly.
         pause().await;
     }
+    let settled = settle_references(transaction, &budget, &HashSet::new()).await?;
+    if let Some(ReferenceViolation { document, error }) = settled {
+        let mut written = range;
+        let at = written.rfind(|written| changes.id(*written) == Some(&document.id));
+        return Ok(Err(PutFailure { at, error }));
+    }
     Ok(Ok(puts))
 }
 
@@ -267,6 +274,7 @@ fn is_about_the_document(error: &Error) -> bool {
             | ErrorKind::TooLarge
             | ErrorKind::AlreadyExists
             | ErrorKind::UniqueViolation
+            | ErrorKind::ReferenceViolation
             | ErrorKind::TypeMismatch
     )
 }

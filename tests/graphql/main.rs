@@ -28,6 +28,7 @@ mod concurrency;
 mod copying;
 mod counting;
 mod covering;
+mod deletions;
 mod dropping;
 mod entities;
 mod errors;
@@ -47,6 +48,7 @@ mod indexing_large;
 #[path = "../store_conformance/injected.rs"]
 mod injected;
 
+mod inverses;
 mod lengths;
 mod levels;
 mod log_size;
@@ -68,7 +70,9 @@ mod random_store;
 mod random_updates;
 mod reading;
 mod references;
+mod references_model;
 mod replica;
+mod required_references;
 mod results_without_memory;
 mod rights;
 mod scan_limits;

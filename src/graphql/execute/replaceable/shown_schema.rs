@@ -67,8 +67,7 @@ impl PartialSchemas {
                 let (shown, hidden): (Vec<_>, Vec<_>) = served.types.iter().partition(is_shown);
                 let hidden = hidden.into_iter().map(|it| it.collection().to_owned());
                 let hidden: HashSet<String> = hidden.collect();
-                let (source, _) =
-                    SchemaSource::of(scope).with_some_collections(shown, &hidden)?;
+                let (source, _) = SchemaSource::of(scope).with_some_collections(shown, &hidden)?;
                 ServedSchema::new(&source, &bounds).map(Arc::new)
             })
         });
