@@ -21,6 +21,7 @@ mod bindings;
 mod bounds;
 mod branches;
 mod bulk;
+mod category_costs;
 mod changing;
 mod checking;
 mod children;
