@@ -16,6 +16,8 @@ mod types;
 
 pub use bulk::adopt::{Adopted, adopt};
 pub use bulk::bulk_update::{Bulk, Changes, bulk, bulk_documents};
+pub use bulk::check_references::ReferenceViolation;
+pub use bulk::settle_references::{required_documents, settle_references};
 pub use bulk::simulate_type::{
     DefinedType, define_type, simulate_type, simulate_type_in_snapshots,
 };

@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt::{self, Write as _};
 
 use super::json::{Event, Reader, write_string};
-use super::leaf::abridged;
+use super::leaf::{Leaf, abridged};
 use crate::error::{Error, Result};
 
 /// The id of a document in its collection.
@@ -53,6 +53,20 @@ impl DocumentId {
         Ok(Self::Text(text.to_owned()))
     }
 
+    /// The id that a value is, as a reference to a document has it: an integer, or a string that is the text form
+    /// of an id. None for other values, and for other texts of an id, such as `"\"a\""` for `a`.
+    pub fn of_leaf(leaf: &Leaf<'_>) -> Option<Self> {
+        match leaf {
+            Leaf::String(text) => {
+                let id = Self::parse(text).ok();
+                id.filter(|id| id.to_string() == **text)
+            }
+            Leaf::Integer(integer) => Some(Self::Integer(*integer)),
+            Leaf::Double(double) => exact_integer(*double).map(Self::Integer),
+            _ => None,
+        }
+    }
+
     /// Parses what string ids begin with, in the text form of an id. Empty text is the beginning of
     /// every string.
     ///
@@ -93,6 +107,21 @@ impl fmt::Display for DocumentId {
             }
         }
     }
+}
+
+/// The integer that a number without a fraction is.
+fn exact_integer(double: f64) -> Option<i64> {
+    // Up to here, each integer has one number.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    if double.fract() != 0.0 || double.abs() > EXACT {
+        return None;
+    }
+    #[expect(
+        clippy::cast_possible_truncation,
+        reason = "the number is within the bounds and has no fraction"
+    )]
+    let integer = double as i64;
+    Some(integer)
 }
 
 fn needs_quotes(text: &str) -> bool {

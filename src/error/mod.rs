@@ -39,6 +39,8 @@ pub enum ErrorKind {
     VersionMismatch,
     /// Another document has the same values in a unique index; the message names both.
     UniqueViolation,
+    /// A document refers to one that would be deleted, and its type restricts the deletion.
+    ReferenceViolation,
     /// A value does not fit the type of its collection. Correct it.
     TypeMismatch,
     /// A `test` operation of a JSON Patch failed.
@@ -75,13 +77,14 @@ pub enum ErrorKind {
 }
 
 impl ErrorKind {
-    const ALL: [Self; 19] = [
+    const ALL: [Self; 20] = [
         Self::BadUserInput,
         Self::InvalidPath,
         Self::NotFound,
         Self::AlreadyExists,
         Self::VersionMismatch,
         Self::UniqueViolation,
+        Self::ReferenceViolation,
         Self::TypeMismatch,
         Self::TestFailed,
         Self::TooLarge,
@@ -117,6 +120,7 @@ impl ErrorKind {
             Self::AlreadyExists => "ALREADY_EXISTS",
             Self::VersionMismatch => "VERSION_MISMATCH",
             Self::UniqueViolation => "UNIQUE_VIOLATION",
+            Self::ReferenceViolation => "REFERENCE_VIOLATION",
             Self::TypeMismatch => "TYPE_MISMATCH",
             Self::TestFailed => "TEST_FAILED",
             Self::TooLarge | Self::KeyTooLong => "TOO_LARGE",

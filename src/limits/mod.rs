@@ -7,6 +7,7 @@ mod imports;
 mod indexes;
 mod leases;
 mod queries;
+mod references;
 mod regexps;
 mod slices;
 mod stored_types;
@@ -21,6 +22,7 @@ pub use imports::*;
 pub use indexes::*;
 pub use leases::*;
 pub use queries::*;
+pub use references::*;
 pub use regexps::*;
 pub use slices::*;
 pub use stored_types::*;
@@ -153,8 +155,6 @@ pub const PAGE_DEFAULT: usize = 100;
 pub const PAGE_MAX: usize = 10_000;
 /// Pages of `children` that one request reads concurrently.
 pub const PAGES_AT_ONCE: usize = 32;
-/// Documents that a chain of references, or `follow`, leads to. Each is one round of reads.
-pub const FOLLOWED_DOCUMENTS_MAX: usize = 100;
 /// Levels of nested filters in one `where`.
 pub const FILTER_LEVELS_MAX: usize = 16;
 /// Filters in one `where`.

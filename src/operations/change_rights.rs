@@ -1,7 +1,9 @@
 //! What the rules allow the changes of a batch. Each is decided by itself, as a field of a mutation is.
 
+use std::collections::HashSet;
+
 use super::batch_changes::{BatchChanges, ChangedPlace};
-use crate::budget::Budget;
+use crate::budget::{Budget, in_turns};
 use crate::database::query::passing;
 use crate::database::{DocumentKey, Put, exists};
 use crate::document::filter::Filter;
@@ -105,4 +107,34 @@ async fn check(
         return Ok(());
     }
     Err(refusal.clone())
+}
+
+/// Those of these documents that the rules do not allow to read, so that the caller may not know whether they
+/// exist.
+///
+/// # Errors
+/// As [`passing`].
+pub(super) async fn hidden_documents(
+    transaction: &dyn Transaction,
+    (budget, rights): (&Budget, &RequestRights),
+    documents: HashSet<DocumentKey>,
+) -> Result<HashSet<DocumentKey>> {
+    let mut hidden = HashSet::new();
+    let mut each = in_turns(documents);
+    while let Some(document) = each.next().await {
+        let DocumentKey { collection, id } = &document;
+        let whole = PlaceUsed::in_document(Action::Read, collection, id, Path::root());
+        let is_shown = match decided(rights, &whole) {
+            Permission::Always => true,
+            Permission::Never(_) => false,
+            Permission::If(filter, _) => {
+                let ids = std::slice::from_ref(id);
+                passing(transaction, budget, collection, &filter, ids).await? == [true]
+            }
+        };
+        if !is_shown {
+            hidden.insert(document);
+        }
+    }
+    Ok(hidden)
 }

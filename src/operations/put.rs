@@ -1,5 +1,6 @@
 //! Storing a batch of documents.
 
+use std::collections::HashSet;
 use std::ops::Range;
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -7,12 +8,12 @@ use std::time::SystemTime;
 use futures::future::BoxFuture;
 
 use super::batch_changes::{BatchChanges, NewDocument, kept_puts, puts_text};
-use super::change_rights::apply_allowed;
+use super::change_rights::{apply_allowed, hidden_documents};
 use super::transact::transact;
 use crate::budget::{Budget, Pool, pause};
 use crate::database::{
-    Database, Existing, IdempotencyKey, Put, UniqueViolation, keep_answer, kept_answer,
-    unique_violation,
+    Database, Existing, IdempotencyKey, Put, ReferenceViolation, UniqueViolation, keep_answer,
+    kept_answer, required_documents, settle_references, unique_violation,
 };
 use crate::error::{Error, ErrorKind, Resource, Result};
 use crate::limits::Bounds;
@@ -59,8 +60,8 @@ impl Policy {
 /// ends at an error, the failed document has the last result: the documents before it are stored,
 /// those after it are not.
 ///
-/// The batch is one transaction if no document fails, and unique indexes are checked at its end, so
-/// that values can be swapped between its documents. A transaction in which a document failed is never
+/// The batch is one transaction if no document fails, and unique indexes and references are checked at its end, so
+/// that values can be swapped between its documents, and that they can refer to each other in any order. A transaction in which a document failed is never
 /// committed. It is repeated with the documents before the failed one, and the next transaction begins
 /// behind it.
 ///
@@ -326,7 +327,38 @@ async fn change_all(
         // An engine may complete every call without waiting, so yield explicitly.
         pause().await;
     }
-    Ok(Ok(puts))
+    let hidden = match rights {
+        None => HashSet::new(),
+        Some(rights) => {
+            let required = required_documents(transaction, budget).await?;
+            hidden_documents(transaction, (budget, rights), required).await?
+        }
+    };
+    let settled = settle_references(transaction, budget, &hidden).await;
+    let settled = match rights {
+        None => settled,
+        Some(_) => settled.map_err(ReferenceViolation::settling_failed),
+    };
+    let violation = match settled {
+        Ok(None) => return Ok(Ok(puts)),
+        Ok(Some(violation)) => violation,
+        Err(error) if is_about_the_document(&error) => {
+            return Ok(Err(PutFailure { at: None, error }));
+        }
+        Err(error) => return Err(error),
+    };
+    let ReferenceViolation { document, error } = violation;
+    let error = match rights {
+        None => error,
+        Some(_) => ReferenceViolation::without_documents(error),
+    };
+    let mut written = range;
+    let is_of_document = |written: &usize| {
+        let place = changes.place(*written);
+        place.is_some_and(|place| *place.id == document.id)
+    };
+    let at = written.rfind(is_of_document);
+    Ok(Err(PutFailure { at, error }))
 }
 
 /// Whether another document of the same batch could still be stored.
@@ -339,6 +371,7 @@ fn is_about_the_document(error: &Error) -> bool {
             | ErrorKind::TooLarge
             | ErrorKind::AlreadyExists
             | ErrorKind::UniqueViolation
+            | ErrorKind::ReferenceViolation
             | ErrorKind::TypeMismatch
             | ErrorKind::Forbidden
     )

@@ -47,6 +47,11 @@ impl RequestRights {
         rules.allows_somewhere(&self.principal, self.is_listed, &used)
     }
 
+    /// The rules that may be compared with one place.
+    pub fn rule_count(&self) -> u64 {
+        self.rules_in_force().map_or(0, Rules::len) as u64
+    }
+
     /// Whether a rule covers a place in documents with certain keys only.
     pub fn cover_some_keys(&self, used: &PlaceUsed<'_>) -> bool {
         let rules = self.rules_in_force();

@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use super::collection_type::CollectionType;
 use super::shape::{
     Additional, ArrayConstraints, Constraints, Enumeration, Kinds, NumberConstraints,
-    ObjectConstraints, Reference, ShapeId, StringConstraints,
+    ObjectConstraints, ShapeId, StringConstraints,
 };
 use super::validate::{check_leaf, is_multiple};
 use super::violation::Violations;
@@ -77,13 +77,6 @@ impl Comparison<'_> {
             return Ok(true);
         };
         let old = old.map(|id| old_type.shape(id));
-        let references = (
-            old.and_then(|it| it.reference.as_deref()),
-            new.reference.as_deref(),
-        );
-        if !keeps_reference(references.0, references.1) {
-            return Ok(false);
-        }
         let constraints = old.map_or(self.open, |it| &*it.constraints);
         self.constraints_fit(constraints, &new.constraints)
     }
@@ -142,14 +135,6 @@ impl Comparison<'_> {
 
 fn at_most(old: Option<u64>, new: Option<u64>) -> bool {
     new.is_none_or(|new| old.is_some_and(|old| old <= new))
-}
-
-/// Whether each reference that the new type requires to exist was required to exist before.
-fn keeps_reference(old: Option<&Reference>, new: Option<&Reference>) -> bool {
-    let Some(new) = new.filter(|it| it.exists) else {
-        return true;
-    };
-    old.is_some_and(|old| old.exists && old.collection == new.collection)
 }
 
 fn values_fit(old: &Enumeration, new: &Constraints, steps: &Steps<'_>) -> Result<bool> {

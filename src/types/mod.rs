@@ -13,6 +13,7 @@
 mod around_change;
 mod collection_type;
 mod compatible;
+mod indexed_references;
 mod infer;
 mod parse;
 mod schema_json;
@@ -25,11 +26,12 @@ mod tests;
 
 pub use collection_type::{CollectionType, Resolved};
 pub use compatible::is_compatible;
+pub use indexed_references::{IndexedReference, ReferenceKeys};
 pub use infer::{Inference, InferredDocument};
 pub use parse::is_graphql_name;
 pub use shape::{
     Additional, ArrayConstraints, Constraints, Enumeration, Format, Kinds, NumberConstraints,
     ObjectConstraints, OnDelete, Property, Reference, Shape, ShapeId, ShapeKind, StringConstraints,
 };
-pub use validate::{NotValidated, Validator};
+pub use validate::{NotValidated, SeenReference, Validator, too_many_references};
 pub use violation::{Violation, Violations};

@@ -120,6 +120,11 @@ const BOUNDED: &[(&str, &str, &str)] = &[
         "the paths of one list",
     ),
     (
+        "src/graphql/execute/planned/finding/followed.rs",
+        "hide",
+        "inside of a portion",
+    ),
+    (
         "src/graphql/execute/planned/finding/selected.rs",
         "further_parts",
         "the ranges of a JSONPath",

@@ -15,6 +15,7 @@ mod page;
 mod pages;
 mod partial_changes;
 mod random_changes;
+mod references_page;
 #[path = "../seed/mod.rs"]
 mod seed;
 mod tree;

@@ -11,6 +11,8 @@ mod page;
 mod partial_changes;
 #[path = "../categories/random_changes.rs"]
 mod random_changes;
+#[path = "../categories/references_page.rs"]
+mod references_page;
 #[path = "../categories/tree.rs"]
 mod tree;
 
@@ -20,6 +22,7 @@ pub(crate) fn suite() -> Vec<Case> {
         concurrent_readers::suite(),
         page::suite(),
         random_changes::suite(),
+        references_page::suite(),
     ]
     .into_iter()
     .flatten()

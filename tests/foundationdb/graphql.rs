@@ -38,6 +38,8 @@ mod copying;
 mod counting;
 #[path = "../graphql/covering.rs"]
 mod covering;
+#[path = "../graphql/deletions.rs"]
+mod deletions;
 #[path = "../graphql/dropping.rs"]
 mod dropping;
 #[path = "../graphql/entities.rs"]
@@ -50,6 +52,8 @@ mod exactness;
 mod extensions;
 #[path = "../graphql/finding.rs"]
 mod finding;
+#[path = "../graphql/follow.rs"]
+mod follow;
 #[path = "../graphql/following.rs"]
 mod following;
 #[path = "../graphql/formats.rs"]
@@ -64,6 +68,8 @@ mod if_absent;
 mod indexing;
 #[path = "../graphql/indexing_large.rs"]
 mod indexing_large;
+#[path = "../graphql/inverses.rs"]
+mod inverses;
 #[path = "../graphql/lengths.rs"]
 mod lengths;
 #[path = "../graphql/levels.rs"]
@@ -98,8 +104,14 @@ mod random_store;
 mod random_updates;
 #[path = "../graphql/reading.rs"]
 mod reading;
+#[path = "../graphql/references.rs"]
+mod references;
+#[path = "../graphql/references_model.rs"]
+mod references_model;
 #[path = "../graphql/replica.rs"]
 mod replica;
+#[path = "../graphql/required_references.rs"]
+mod required_references;
 #[path = "../graphql/rights/mod.rs"]
 mod rights;
 #[path = "../graphql/scan_limits.rs"]
@@ -176,6 +188,7 @@ pub(crate) fn suite() -> Vec<Case> {
         copying::suite(),
         counting::suite(),
         covering::suite(),
+        deletions::suite(),
         bindings::suite(),
         branches::suite(),
         dropping::suite(),
@@ -184,6 +197,7 @@ pub(crate) fn suite() -> Vec<Case> {
         exactness::suite(),
         extensions::suite(),
         finding::suite(),
+        follow::suite(),
         following::suite(),
         formats::suite(),
         from_end::suite(),
@@ -191,6 +205,7 @@ pub(crate) fn suite() -> Vec<Case> {
         if_absent::suite(),
         indexing::suite(),
         indexing_large::suite(),
+        inverses::suite(),
         lengths::suite(),
         levels::suite(),
         log_size::suite(),
@@ -207,6 +222,9 @@ pub(crate) fn suite() -> Vec<Case> {
         random_queries::suite(),
         random_updates::suite(),
         reading::suite(),
+        references::suite(),
+        references_model::suite(),
+        required_references::suite(),
         rights::suite(),
         scan_limits::suite(),
         selecting::suite(),

@@ -14,6 +14,7 @@ cases!(
         the_schema_follows_the_type_of_the_other_collection,
         a_page_reads_each_document_once,
         references_of_references_are_one_round_more,
+        pages_of_a_thousand_cost_what_their_documents_cost,
         values_that_are_no_keys_are_errors,
         results_of_mutations_follow_references,
         hidden_documents_are_null_as_absent_ones,
@@ -245,6 +246,64 @@ async fn references_of_references_are_one_round_more() {
         .await;
     // Each level reads the beginning of one document and its key to the next one, or the title.
     assert_eq!(deep.ranges - flat.ranges, 5, "{deep:?} {flat:?}");
+}
+
+/// The cost grows with the documents, and all of them are read in one request with the default limits.
+async fn pages_of_a_thousand_cost_what_their_documents_cost() {
+    let client = client().await;
+    let mut schema = products();
+    schema["properties"]["category"]["x-reference"]["inverse"] = json!("productsIn");
+    set_type(&client, "products", &schema).await;
+    set_type(&client, "categories", &categories()).await;
+    for (collection, document) in [
+        ("categories", json!({"title": "T"})),
+        ("products", json!({"name": "N"})),
+    ] {
+        let writes = (0..1_000).map(|at| {
+            let key = format!("k{at:03}");
+            let mut document = document.clone();
+            if collection == "products" {
+                document["category"] = json!(key);
+            }
+            json!({"insert": {"collection": collection, "id": key, "document": document}})
+        });
+        let writes: Vec<Value> = writes.collect();
+        let query =
+            "mutation($w: [DocumentWrite!]!) { writeDocuments(operations: $w) { __typename } }";
+        client.data(query, json!({"w": writes})).await;
+    }
+    for (page, below) in [
+        ("products", "name ofCategory { title }"),
+        (
+            "categories",
+            "title productsIn { totalCount nodes { name } }",
+        ),
+    ] {
+        let cost = async |first: usize| {
+            client.renew_snapshot().await;
+            let query = format!("{{ {page}(first: {first}) {{ nodes {{ {below} }} }} }}");
+            let (data, cost) = client.cost(&query, NONE).await;
+            let nodes = data[page]["nodes"].as_array().expect("a list");
+            assert_eq!(nodes.len(), first);
+            let last = nodes.last().expect("some");
+            let expected = if page == "products" {
+                json!({"name": "N", "ofCategory": {"title": "T"}})
+            } else {
+                json!({"title": "T", "productsIn": {"totalCount": 1, "nodes": [{"name": "N"}]}})
+            };
+            assert_eq!(*last, expected);
+            cost
+        };
+        let (one, ten, all) = (cost(1).await, cost(10).await, cost(1_000).await);
+        let each = (ten.ranges - one.ranges).div_ceil(9);
+        assert!(each <= 5, "{page}: {one:?} {ten:?}");
+        // Further batches of the page itself are ranges, too.
+        assert!(
+            all.ranges <= one.ranges + 999 * each + 20,
+            "{page}: {one:?} {ten:?} {all:?}"
+        );
+        assert!(all.pairs <= 10 * 1_000, "{page}: {all:?}");
+    }
 }
 
 async fn values_that_are_no_keys_are_errors() {

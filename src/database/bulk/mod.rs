@@ -2,6 +2,9 @@
 
 pub(crate) mod adopt;
 pub(crate) mod bulk_update;
+pub(crate) mod check_references;
+pub(crate) mod reference_indexes;
+pub(crate) mod settle_references;
 pub(crate) mod simulate_type;
 pub(crate) mod sweep;
 pub(crate) mod take;

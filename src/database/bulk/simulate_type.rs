@@ -2,6 +2,7 @@
 
 use tokio::time::Instant;
 
+use super::reference_indexes::create_reference_indexes;
 use super::typed_documents::{PortionBounds, PortionRead, validate_portion};
 use crate::budget::Budget;
 use crate::database::open::Database;
@@ -34,11 +35,12 @@ pub struct DefinedType {
     pub misfits: Vec<Misfit>,
 }
 
-/// Gives a collection a type. Writes are validated from this commit on.
+/// Gives a collection a type, and indexes to those of its references that need one and have none. Writes are
+/// validated from this commit on.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: the collection's name is empty, or a reference of the type requires what writes do
-/// not enforce. `TOO_LARGE`: the name is too long. `INTERNAL`: the stored type is damaged. Errors of the
+/// `BAD_USER_INPUT`: the collection's name is empty, or no index can find the keys of a reference. `TOO_LARGE`: the
+/// name is too long, or the collection has too many indexes. `INTERNAL`: the stored type is damaged. Errors of the
 /// store. As [`Budget::compute`].
 pub async fn define_type(
     transaction: &dyn Transaction,
@@ -46,6 +48,7 @@ pub async fn define_type(
     of: &CollectionType,
 ) -> Result<DefinedType> {
     let (effect, state) = set_type(transaction, budget, of).await?;
+    create_reference_indexes(transaction, of).await?;
     Ok(DefinedType {
         collection: of.collection().to_owned(),
         effect,

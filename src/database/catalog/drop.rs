@@ -6,7 +6,9 @@ use crate::database::document_key::check_collection;
 use crate::database::format::clear_large_range;
 use crate::database::types::define::write_types_version;
 use crate::database::types::head::TypeHead;
-use crate::error::Result;
+use crate::database::types::referring_types::ReferringTypes;
+use crate::document::leaf::abridged;
+use crate::error::{Error, Result};
 use crate::key::{Family, ranges_of_collection};
 use crate::limits::COUNT_SHARDS;
 use crate::store::Transaction;
@@ -21,11 +23,12 @@ use crate::store::Transaction;
 /// includes a batch of an index build, whose retry finds nothing to build.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: the collection's name is empty. `TOO_LARGE`: the name is too long. Errors of
-/// the store.
+/// `BAD_USER_INPUT`: the collection's name is empty, or its deletion would act on documents of another collection.
+/// `TOO_LARGE`: the name is too long. Errors of the store.
 pub async fn drop_collection(transaction: &dyn Transaction, collection: &str) -> Result<i64> {
     check_collection(collection)?;
     Family::Count(collection, COUNT_SHARDS - 1).key()?;
+    check_unreferenced(transaction, collection).await?;
     if TypeHead::read(transaction, collection).await?.is_some() {
         write_types_version(transaction)?;
     }
@@ -35,4 +38,20 @@ pub async fn drop_collection(transaction: &dyn Transaction, collection: &str) ->
     }
     dropped(transaction, collection);
     Ok(documents.max(0))
+}
+
+/// # Errors
+/// `BAD_USER_INPUT`: references of another collection say what the deletion of a document of this one does.
+async fn check_unreferenced(transaction: &dyn Transaction, collection: &str) -> Result<()> {
+    let referring = ReferringTypes::of(transaction).await?;
+    let mut others = referring.to(collection).iter();
+    let Some(other) = others.find(|other| *other.collection != *collection) else {
+        return Ok(());
+    };
+    Err(Error::bad_input(format!(
+        "the type of the collection {:?} has references to the collection {:?} with an `onDelete`: change or drop that \
+         type first",
+        abridged(&other.collection),
+        abridged(collection)
+    )))
 }

@@ -39,7 +39,7 @@ pub(crate) mod write_document;
 
 use std::sync::Arc;
 
-use futures::future::try_join;
+use futures::future::{join, try_join};
 
 pub use apply_merge_patch::{merge, merge_document};
 pub use editor::location::MissingParents;
@@ -50,6 +50,7 @@ pub use patch::patch;
 
 use super::document_key::{DocumentKey, prefix_end};
 use super::read::load::version;
+use super::types::referring_types::ReferringTypes;
 use crate::budget::Budget;
 use crate::document::path::{Path, Place, Token};
 use crate::error::{Error, ErrorKind, Result};
@@ -133,7 +134,18 @@ pub async fn delete(
     document: &Arc<DocumentKey>,
     path: &Path,
 ) -> Result<bool> {
-    let (mut editor, target) = Editor::begin(transaction, budget, document, path).await?;
+    let is_whole = path.tokens().is_empty();
+    let (begun, referring) = join(Editor::begin(transaction, budget, document, path), async {
+        // The deletion of a document reads them anyway.
+        if is_whole {
+            ReferringTypes::of(transaction).await.map(drop)
+        } else {
+            Ok(())
+        }
+    })
+    .await;
+    let (mut editor, target) = begun?;
+    referring?;
     match target {
         Target::Present(location) if !location.place.0.is_empty() => {
             editor.remove(&location).await?;
@@ -144,7 +156,7 @@ pub async fn delete(
             Ok(true)
         }
         // A catalog entry without leaves is damage. Deletion repairs it.
-        Target::Vacant(_) if editor.entered && path.tokens().is_empty() => {
+        Target::Vacant(_) if editor.entered && is_whole => {
             editor.delete_document().await?;
             Ok(true)
         }

@@ -21,6 +21,7 @@ use super::changes::size::LogSize;
 use super::changes::write_commit_entry::write_entry;
 use super::format;
 use super::format::LastFormat;
+use super::types::pending_references::check_settled;
 use super::types::type_cache::TypeCache;
 use crate::budget::Budget;
 use crate::error::{Error, ErrorKind, Result};
@@ -398,6 +399,7 @@ fn finish(
     let (store, transaction) = (store.clone(), transaction.clone());
     Box::pin(async move {
         check_finished(&*transaction)?;
+        check_settled(&*transaction)?;
         if let Some(violation) = unique_violation(&*transaction).await? {
             return Err(violation.error);
         }

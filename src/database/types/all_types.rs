@@ -74,6 +74,22 @@ pub async fn types_beside(
     Ok(types)
 }
 
+/// The types of all collections. Damaged types are left out.
+///
+/// # Errors
+/// Errors of the store.
+pub(crate) async fn all_types(read: &dyn Read, cache: &TypeCache) -> Result<Vec<CollectionType>> {
+    let mut types = Vec::new();
+    for collection in typed_collections(read).await? {
+        match stored(read, cache, &collection).await {
+            Ok(of) => types.extend(of),
+            Err(error) if error.kind() == ErrorKind::Internal => {}
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(types)
+}
+
 async fn stored(
     read: &dyn Read,
     cache: &TypeCache,

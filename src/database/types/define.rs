@@ -2,7 +2,7 @@
 
 use super::head::{TypeCheckProgress, TypeHead, TypeState, write_text};
 use super::misfits::{Misfit, misfits};
-use super::type_cache::TypeCache;
+use super::type_cache::{TypeCache, TypesWritten};
 use crate::budget::Budget;
 use crate::database::document_key::check_collection;
 use crate::database::format;
@@ -10,7 +10,7 @@ use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
 use crate::key::{Family, Version, name_of_collection};
 use crate::store::{Batches, RangeRead, Read, Transaction};
-use crate::types::{CollectionType, OnDelete, is_compatible};
+use crate::types::{CollectionType, is_compatible};
 
 /// The type of a collection as it is stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -56,8 +56,8 @@ pub enum TypeChange {
 /// What a definition of a type means for the stored documents, and the state that the type has after it.
 ///
 /// # Errors
-/// `BAD_USER_INPUT`: the collection's name is empty, or a reference of the type requires what writes do
-/// not enforce. `TOO_LARGE`: the name is too long. `INTERNAL`: the stored type is damaged. Errors of the
+/// `BAD_USER_INPUT`: the collection's name is empty, or no index can find the keys of a reference.
+/// `TOO_LARGE`: the name is too long. `INTERNAL`: the stored type is damaged. Errors of the
 /// store. As [`Budget::compute`].
 pub(crate) async fn type_change(
     read: &dyn Read,
@@ -79,28 +79,14 @@ pub(crate) async fn type_change(
 }
 
 /// # Errors
-/// `BAD_USER_INPUT`: a reference of the type requires what writes do not enforce.
+/// `BAD_USER_INPUT`: no index can find the keys of a reference.
 fn check_references(new: &CollectionType) -> Result<()> {
-    let mut references = new
-        .shapes()
-        .filter_map(|(_, shape)| shape.reference.as_ref());
-    let unenforced = references.find_map(|reference| {
-        let keywords = [
-            ("exists", reference.exists),
-            ("onDelete", reference.on_delete != OnDelete::Ignore),
-        ];
-        let mut keywords = keywords.into_iter();
-        let (keyword, _) = keywords.find(|(_, requires)| *requires)?;
-        Some((keyword, &reference.collection))
-    });
-    let Some((keyword, target)) = unenforced else {
+    let Err(why) = new.indexed_references() else {
         return Ok(());
     };
+    let collection = abridged(new.collection());
     Err(Error::bad_input(format!(
-        "the schema of the collection {:?}: `x-reference` to {:?} has `{keyword}`, which this \
-         version does not enforce: leave it out",
-        abridged(new.collection()),
-        abridged(target)
+        "the schema of the collection {collection:?}: {why}"
     )))
 }
 
@@ -227,6 +213,7 @@ pub async fn drop_type(transaction: &dyn Transaction, collection: &str) -> Resul
 pub(crate) fn write_types_version(transaction: &dyn Transaction) -> Result<()> {
     let value = [&Version::VALUE_PREFIX[..], &Version::PLACEHOLDER].concat();
     let stamp_at = Version::VALUE_PREFIX.len();
+    let _marked = transaction.attachments().get::<TypesWritten>();
     transaction.set_versionstamped_value(&Family::TypesVersion.key()?, &value, stamp_at);
     Ok(())
 }

@@ -17,6 +17,8 @@ pub(crate) mod all_types;
 pub(crate) mod define;
 pub(crate) mod head;
 pub(crate) mod misfits;
+pub(crate) mod pending_references;
+pub(crate) mod referring_types;
 pub(crate) mod touched_places;
 pub(crate) mod type_cache;
 pub(crate) mod type_guard;

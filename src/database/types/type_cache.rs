@@ -7,12 +7,20 @@ use super::head::{TypeDigest, TypeHead};
 use crate::budget::{Budget, Steps};
 use crate::error::Result;
 use crate::limits::TYPES_CACHED_BYTES_MAX;
-use crate::store::{Read, Transaction};
+use crate::store::{Attachments, Read, Transaction};
 use crate::types::CollectionType;
 
 /// The parsed types that this process used last, by the digests of their texts. Clones share them.
 #[derive(Clone, Default)]
-pub(crate) struct TypeCache(Arc<Mutex<CachedTypes>>);
+pub(crate) struct TypeCache {
+    cached: Arc<Mutex<CachedTypes>>,
+    /// What others have made of the types.
+    derived: Arc<Attachments>,
+}
+
+/// Marks a transaction that changes a type.
+#[derive(Default)]
+pub(crate) struct TypesWritten;
 
 #[derive(Default)]
 struct CachedTypes {
@@ -30,6 +38,11 @@ impl TypeCache {
     /// The cache of a transaction.
     pub(crate) fn of(transaction: &dyn Transaction) -> Arc<Self> {
         transaction.attachments().get()
+    }
+
+    /// What a process keeps besides the types.
+    pub(crate) fn derived<T: Default + Send + Sync + 'static>(&self) -> Arc<T> {
+        self.derived.get()
     }
 
     /// The type with this head. Its text is read and parsed if it is not cached. No request pays for that,
@@ -61,6 +74,6 @@ impl TypeCache {
     }
 
     fn lock(&self) -> MutexGuard<'_, CachedTypes> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.cached.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

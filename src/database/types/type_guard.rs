@@ -1,6 +1,7 @@
 //! The validation of an edit at its end.
 
 use super::head::TypeHead;
+use super::pending_references::references_written;
 use super::touched_places::{TouchedPlaces, TouchedValues};
 use super::type_cache::TypeCache;
 use super::validate::{TypedDocument, check, of_leaves};
@@ -11,7 +12,7 @@ use crate::error::{Result, TypeViolation};
 use crate::key::Leaves;
 use crate::limits::TYPE_VIOLATIONS_MAX;
 use crate::store::Transaction;
-use crate::types::CollectionType;
+use crate::types::{CollectionType, SeenReference};
 
 /// What an edit needs to validate a document against the type of its collection. Without a type, it does
 /// nothing.
@@ -82,7 +83,8 @@ impl TypeGuard {
         }
     }
 
-    /// Validates what the edit has touched, as it is stored now. A document that is not `entered` in the
+    /// Validates what the edit has touched, as it is stored now. The references in it are checked at the end of the
+    /// operation. A document that is not `entered` in the
     /// catalog is validated as a whole, because the check of stored documents has not read it.
     ///
     /// # Errors
@@ -98,9 +100,10 @@ impl TypeGuard {
         let Some(edit) = &self.0 else {
             return Ok(());
         };
-        let document = TypedDocument::new(&edit.of, transaction, budget, document)?;
-        let violations = edit.violations(&document, entered).await?;
-        document.check(violations)
+        let typed = TypedDocument::new(&edit.of, transaction, budget, document)?;
+        let violations = edit.violations(&typed, entered).await?;
+        typed.check(violations)?;
+        references_written(transaction, budget, document, typed.take_references())
     }
 }
 
@@ -171,6 +174,28 @@ pub(crate) async fn validate_new(
     let cache = TypeCache::of(transaction);
     let collection = &document.collection;
     let of = cache.find(transaction, collection, head).await?;
-    let violations = of_leaves(&of, &Place::default(), budget, leaves).await?;
-    check(document, violations)
+    let (violations, references) = of_leaves(&of, &Place::default(), budget, leaves).await?;
+    check(document, violations)?;
+    references_written(transaction, budget, document, references)
+}
+
+/// The references of a document that depend on other documents, as it is stored now.
+///
+/// # Errors
+/// `INTERNAL`: damaged data. Errors of the store. [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
+pub(crate) async fn stored_references(
+    transaction: &dyn Transaction,
+    budget: &Budget,
+    document: &DocumentKey,
+) -> Result<Vec<SeenReference>> {
+    let collection = &document.collection;
+    let free = transaction.without_conflict();
+    let Some(head) = TypeHead::read(free, collection).await? else {
+        return Ok(Vec::new());
+    };
+    let cache = TypeCache::of(transaction);
+    let of = cache.find(free, collection, &head).await?;
+    let typed = TypedDocument::new(&of, transaction, budget, document)?;
+    typed.value(typed.key(), None).await?;
+    Ok(typed.take_references())
 }

@@ -1,14 +1,19 @@
 //! The validation of values against a type, as streams of pairs.
 
+use std::mem::take;
+use std::sync::{Mutex, PoisonError};
+
 use crate::budget::{Budget, Steps};
 use crate::database::document_key::{DocumentKey, below, covers, is_pending, prefix_end};
 use crate::document::leaf::abridged;
 use crate::document::path::{Place, Segment};
 use crate::error::{Error, Result, TypeViolation};
 use crate::key::{KeyStep, Leaves, Malformed, step};
-use crate::limits::{LEAVES_PER_PACE, TYPE_VIOLATIONS_MAX};
+use crate::limits::{LEAVES_PER_PACE, REFERENCES_CHECKED_MAX, TYPE_VIOLATIONS_MAX};
 use crate::store::{Batches, RangeRead, Transaction};
-use crate::types::{CollectionType, NotValidated, Validator, Violation};
+use crate::types::{
+    CollectionType, NotValidated, SeenReference, Validator, Violation, too_many_references,
+};
 
 /// Passes pairs to a validator. Their keys are relative to its value.
 ///
@@ -26,6 +31,20 @@ pub(crate) async fn push_all<'p>(
         }
     }
     Ok(())
+}
+
+/// The places that a validator has found not to fit, and the references that it has seen.
+///
+/// # Errors
+/// As [`push_all`].
+fn found_with_references(
+    validator: Validator<'_>,
+) -> Result<(Vec<TypeViolation>, Vec<SeenReference>), NotValidated> {
+    let (violations, references) = validator.finish_with_references()?;
+    Ok((
+        violations.listed().iter().map(in_error).collect(),
+        references,
+    ))
 }
 
 /// The places that a validator has found not to fit.
@@ -58,7 +77,8 @@ fn in_error(violation: &Violation) -> TypeViolation {
     }
 }
 
-/// Validates the value at a place, whose leaves are known.
+/// Validates the value at a place, whose leaves are known. Returns the references that depend on other documents,
+/// too.
 ///
 /// # Errors
 /// `INTERNAL`: the leaves are malformed. As [`Budget::pace`].
@@ -67,12 +87,12 @@ pub(crate) async fn of_leaves(
     place: &Place,
     budget: &Budget,
     leaves: &Leaves,
-) -> Result<Vec<TypeViolation>> {
+) -> Result<(Vec<TypeViolation>, Vec<SeenReference>)> {
     let steps = Steps::of(budget);
-    let mut validator = of.validator(&place.0, &steps);
+    let mut validator = of.referring_validator(&place.0, &steps);
     let pushed = push_all(&mut validator, budget, leaves.iter()).await;
     pushed.map_err(not_validated)?;
-    found(validator).map_err(not_validated)
+    found_with_references(validator).map_err(not_validated)
 }
 
 /// A document that is being changed, and the type of its collection.
@@ -82,6 +102,8 @@ pub(crate) struct TypedDocument<'d> {
     budget: &'d Budget,
     document: &'d DocumentKey,
     prefix: Vec<u8>,
+    /// The references that were seen.
+    references: Mutex<Vec<SeenReference>>,
 }
 
 impl<'d> TypedDocument<'d> {
@@ -101,6 +123,7 @@ impl<'d> TypedDocument<'d> {
             budget,
             document,
             prefix: document.place(&Place::default())?,
+            references: Mutex::default(),
         })
     }
 
@@ -125,10 +148,11 @@ impl<'d> TypedDocument<'d> {
             return Ok(Vec::new());
         }
         if let Some(leaves) = leaves {
-            return of_leaves(self.of, &place, self.budget, leaves).await;
+            let (violations, references) = of_leaves(self.of, &place, self.budget, leaves).await?;
+            return self.seen(violations, references);
         }
         let steps = Steps::of(self.budget);
-        let mut validator = self.of.validator(&place.0, &steps);
+        let mut validator = self.of.referring_validator(&place.0, &steps);
         let free = self.transaction.without_conflict();
         let mut batches = Batches::new(free, key, prefix_end(key));
         while let Some(pairs) = batches.next().await? {
@@ -137,7 +161,38 @@ impl<'d> TypedDocument<'d> {
             let pushed = push_all(&mut validator, self.budget, pairs).await;
             pushed.map_err(not_validated)?;
         }
-        found(validator).map_err(not_validated)
+        self.found(validator)
+    }
+
+    /// The references that were seen so far, each of which depends on other documents.
+    pub(crate) fn take_references(&self) -> Vec<SeenReference> {
+        take(
+            &mut *self
+                .references
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner),
+        )
+    }
+
+    fn found(&self, validator: Validator<'_>) -> Result<Vec<TypeViolation>> {
+        let (violations, references) = found_with_references(validator).map_err(not_validated)?;
+        self.seen(violations, references)
+    }
+
+    fn seen(
+        &self,
+        violations: Vec<TypeViolation>,
+        references: Vec<SeenReference>,
+    ) -> Result<Vec<TypeViolation>> {
+        let mut seen = self
+            .references
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        if seen.len() + references.len() > REFERENCES_CHECKED_MAX {
+            return Err(too_many_references());
+        }
+        seen.extend(references);
+        Ok(violations)
     }
 
     /// Validates the whole document, which the client may not be allowed to read: tells only whether it
@@ -176,7 +231,7 @@ impl<'d> TypedDocument<'d> {
             for (key, value) in pairs.iter() {
                 if !matches!(&open, Some((element, _)) if covers(element, key)) {
                     if let Some((_, validator)) = open.take() {
-                        violations.extend(found(validator).map_err(not_validated)?);
+                        violations.extend(self.found(validator)?);
                         if violations.len() >= violations_max {
                             return Ok(violations);
                         }
@@ -184,7 +239,8 @@ impl<'d> TypedDocument<'d> {
                     let bytes = step(&key[array.len()..]).map_or(0, |(_, bytes)| bytes);
                     let element = key[..array.len() + bytes].to_vec();
                     let place = self.place(&element)?;
-                    open = Some((element, self.of.validator(&place.0, &steps)));
+                    let validator = self.of.referring_validator(&place.0, &steps);
+                    open = Some((element, validator));
                 }
                 if let Some((element, validator)) = &mut open {
                     let pushed = validator.push(&key[element.len()..], value);
@@ -193,7 +249,7 @@ impl<'d> TypedDocument<'d> {
             }
         }
         if let Some((_, validator)) = open {
-            violations.extend(found(validator).map_err(not_validated)?);
+            violations.extend(self.found(validator)?);
         }
         Ok(violations)
     }

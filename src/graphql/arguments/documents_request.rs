@@ -109,6 +109,7 @@ impl DocumentsRequest {
 }
 
 /// The query of a field `documents`.
+#[derive(Clone)]
 pub(crate) struct PageQuery {
     pub(crate) select: Select,
     /// Binds cursors to the query.
@@ -116,6 +117,13 @@ pub(crate) struct PageQuery {
 }
 
 impl PageQuery {
+    /// The same page of those documents that pass a filter, too. Its cursors are those of the page without
+    /// the filter.
+    pub(crate) fn within(mut self, filter: Filter) -> Self {
+        self.select.filter = std::mem::take(&mut self.select.filter).and(filter);
+        self
+    }
+
     /// Finds the documents of the page, and their total number if it is requested.
     pub(crate) async fn search(
         &self,

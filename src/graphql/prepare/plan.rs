@@ -9,7 +9,9 @@ use async_graphql_value::Value as Input;
 use super::condition::FieldCondition;
 use super::introspection::Introspection;
 use crate::document::path::Path;
-use crate::graphql::schema::typed::typed_fields::{TypedPage, TypedPlace, TypedReference};
+use crate::graphql::schema::typed::typed_fields::{
+    TypedInverse, TypedPage, TypedPlace, TypedReference,
+};
 use crate::graphql::schema::typed::typed_inputs::TypedInputs;
 use crate::graphql::schema::typed::typed_writes::TypedWrites;
 
@@ -122,6 +124,8 @@ pub(crate) enum Field {
     EntryKey,
     /// A field that follows a reference.
     Reference(ReferenceSelection),
+    /// A field that returns the documents which refer to one.
+    Inverse(InverseSelection),
     /// `Document.follow`
     Follow(FollowSelection),
     /// `Query._entities`
@@ -355,6 +359,13 @@ pub(crate) struct ReferenceSelection {
     /// The arguments of a list.
     pub(crate) arguments: Vec<(Name, Input)>,
     pub(crate) below: Selection,
+}
+
+/// The selection of the documents that refer to one.
+#[derive(Debug)]
+pub(crate) struct InverseSelection {
+    pub(crate) inverse: Arc<TypedInverse>,
+    pub(crate) page: TypedPageSelection,
 }
 
 /// The selection of the documents that `follow` finds.

@@ -14,9 +14,10 @@ use async_graphql_value::Value as Input;
 use super::condition::FieldCondition;
 use super::introspection::{IntrospectedFields, Introspection, merged};
 use super::plan::{
-    ElementField, EntitySelection, Field, FollowSelection, MutationFunction, NodeSelection,
-    PageField, Paths, Plan, PlanSize, PlannedField, PlannedMutation, ReferenceSelection, Selection,
-    TypedArgument, TypedPageSelection, TypedSelection, ValuesField, Where,
+    ElementField, EntitySelection, Field, FollowSelection, InverseSelection, MutationFunction,
+    NodeSelection, PageField, Paths, Plan, PlanSize, PlannedField, PlannedMutation,
+    ReferenceSelection, Selection, TypedArgument, TypedPageSelection, TypedSelection, ValuesField,
+    Where,
 };
 use crate::document::json::write_string;
 use crate::document::path::Path;
@@ -347,6 +348,15 @@ impl<'d> Planner<'d> {
                 below: below()?,
             }),
             TypedField::EntryKey => Field::EntryKey,
+            TypedField::Inverse(inverse) => Field::Inverse(InverseSelection {
+                inverse: inverse.clone(),
+                page: TypedPageSelection {
+                    page: inverse.page.clone(),
+                    inputs: self.types.typed_schema().inputs.clone(),
+                    arguments: arguments(requested),
+                    below: below()?,
+                },
+            }),
             TypedField::Reference(reference) => Field::Reference(ReferenceSelection {
                 reference: reference.clone(),
                 arguments: arguments(requested),

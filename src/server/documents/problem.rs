@@ -108,7 +108,9 @@ fn status(kind: ErrorKind, has_place: bool) -> StatusCode {
         ErrorKind::InvalidPath if has_place => StatusCode::CONFLICT,
         ErrorKind::NotFound => StatusCode::NOT_FOUND,
         ErrorKind::AlreadyExists | ErrorKind::VersionMismatch => StatusCode::PRECONDITION_FAILED,
-        ErrorKind::UniqueViolation | ErrorKind::TestFailed => StatusCode::CONFLICT,
+        ErrorKind::UniqueViolation | ErrorKind::ReferenceViolation | ErrorKind::TestFailed => {
+            StatusCode::CONFLICT
+        }
         ErrorKind::TypeMismatch | ErrorKind::TooComplex => StatusCode::UNPROCESSABLE_ENTITY,
         ErrorKind::TooLarge => StatusCode::PAYLOAD_TOO_LARGE,
         ErrorKind::Unauthenticated => StatusCode::UNAUTHORIZED,

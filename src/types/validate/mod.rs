@@ -8,6 +8,7 @@ mod check_leaf;
 mod describe;
 mod multiple_of;
 mod open_values;
+mod seen_reference;
 
 use super::collection_type::{CollectionType, Resolved};
 use super::violation::Violations;
@@ -21,6 +22,7 @@ pub(super) use check_leaf::check_leaf;
 pub(super) use describe::{missing, wrong_length};
 pub(super) use multiple_of::is_multiple;
 use open_values::OpenValues;
+pub use seen_reference::{SeenReference, too_many_references};
 
 /// Validates one value.
 pub struct Validator<'t>(Decoding<OpenValues<'t>>);
@@ -52,7 +54,17 @@ impl CollectionType {
     /// It also validates that there can be a value: that `additionalProperties` allows the name, and
     /// that the places above are objects and arrays.
     pub fn validator<'t>(&'t self, place: &[Segment], steps: &'t Steps<'t>) -> Validator<'t> {
-        Validator(Decoding::new(OpenValues::new(self, place, steps)))
+        Validator(Decoding::new(OpenValues::new(self, place, steps, false)))
+    }
+
+    /// A validator as [`CollectionType::validator`], which also returns the references whose keys depend on other
+    /// documents.
+    pub fn referring_validator<'t>(
+        &'t self,
+        place: &[Segment],
+        steps: &'t Steps<'t>,
+    ) -> Validator<'t> {
+        Validator(Decoding::new(OpenValues::new(self, place, steps, true)))
     }
 
     /// Whether every value fits at a place, so that values there need not be validated.
@@ -79,6 +91,14 @@ impl Validator<'_> {
     /// # Errors
     /// As [`Validator::push`].
     pub fn finish(self) -> Result<Violations, NotValidated> {
+        Ok(self.finish_with_references()?.0)
+    }
+
+    /// Ends the value. Returns the references, too, if the validator collects them.
+    ///
+    /// # Errors
+    /// As [`Validator::push`].
+    pub fn finish_with_references(self) -> Result<(Violations, Vec<SeenReference>), NotValidated> {
         Ok(self.0.finish()?.finish())
     }
 }

@@ -2,11 +2,13 @@
 
 use super::check_leaf::check_leaf;
 use super::describe::{additional_property, forbidden, missing, named, not_of_type, wrong_length};
+use super::seen_reference::{SeenReference, too_many_references};
 use crate::budget::Steps;
 use crate::document::assemble::Misshapen;
 use crate::document::leaf::{Kind, Leaf};
 use crate::document::path::{Segment, SegmentRef};
 use crate::error::Result;
+use crate::limits::REFERENCES_CHECKED_MAX;
 use crate::types::collection_type::{CollectionType, Resolved};
 use crate::types::shape::{Additional, Constraints, Kinds, ShapeId};
 use crate::types::violation::Violations;
@@ -24,6 +26,8 @@ pub(super) struct OpenValues<'t> {
     expected: Option<ShapeId>,
     open: Vec<OpenValue>,
     violations: Violations,
+    /// The references that were seen, if they are collected.
+    references: Option<Vec<SeenReference>>,
 }
 
 /// An object or an array whose last member or element is not complete.
@@ -40,7 +44,12 @@ enum OpenValue {
 }
 
 impl<'t> OpenValues<'t> {
-    pub(super) fn new(of: &'t CollectionType, place: &[Segment], steps: &'t Steps<'t>) -> Self {
+    pub(super) fn new(
+        of: &'t CollectionType,
+        place: &[Segment],
+        steps: &'t Steps<'t>,
+        collects_references: bool,
+    ) -> Self {
         let mut violations = Violations::default();
         let expected = match of.resolve(place) {
             Resolved::Shape(shape) => Some(shape),
@@ -58,6 +67,7 @@ impl<'t> OpenValues<'t> {
             expected,
             open: Vec::new(),
             violations,
+            references: collects_references.then(Vec::new),
         }
     }
 
@@ -116,9 +126,18 @@ impl<'t> OpenValues<'t> {
         let Some(shape) = self.expected else {
             return Ok(());
         };
-        let constraints = self.constraints(shape);
+        let of = self.of.shape(shape);
+        if let Some(references) = &mut self.references
+            && let Some(reference) = of.reference.as_ref().filter(|it| it.is_checked())
+            && !matches!(leaf, Leaf::Null)
+        {
+            if references.len() >= REFERENCES_CHECKED_MAX {
+                return Err(too_many_references());
+            }
+            references.push(SeenReference::new(&self.place, reference, leaf));
+        }
         check_leaf(
-            constraints,
+            &of.constraints,
             leaf,
             &self.place,
             &mut self.violations,
@@ -133,9 +152,9 @@ impl<'t> OpenValues<'t> {
     }
 
     /// Ends the value.
-    pub(super) fn finish(mut self) -> Violations {
+    pub(super) fn finish(mut self) -> (Violations, Vec<SeenReference>) {
         self.close_to(0);
-        self.violations
+        (self.violations, self.references.unwrap_or_default())
     }
 
     fn open(&mut self, first: SegmentRef<'_>) {

@@ -7,7 +7,7 @@ mod every_field;
 mod mutations;
 mod one_step;
 mod queries;
-mod rounds;
+pub(crate) mod rounds;
 mod subscriptions;
 
 use std::sync::Arc;

@@ -23,13 +23,18 @@ cases!(
 
 /// The reads of snapshots.
 #[derive(Default)]
-struct Rounds {
+pub(crate) struct Rounds {
     in_flight: AtomicUsize,
     /// How often a read began while there was no other.
     begun: AtomicUsize,
 }
 
 impl Rounds {
+    /// The rounds so far.
+    pub(crate) fn begun(&self) -> usize {
+        self.begun.load(Relaxed)
+    }
+
     /// Does a read. Others can begin before it ends.
     async fn read<T>(&self, read: impl Future<Output = T>) -> T {
         if self.in_flight.fetch_add(1, Relaxed) == 0 {
@@ -43,9 +48,15 @@ impl Rounds {
 }
 
 /// An engine whose rounds are counted.
-struct CountedStore {
+pub(crate) struct CountedStore {
     inner: Arc<dyn Store>,
     rounds: Arc<Rounds>,
+}
+
+impl CountedStore {
+    pub(crate) fn new(inner: Arc<dyn Store>, rounds: Arc<Rounds>) -> Self {
+        Self { inner, rounds }
+    }
 }
 
 struct CountedSnapshot {
@@ -117,10 +128,10 @@ struct Compared {
 impl Compared {
     async fn new() -> Self {
         let rounds = Arc::<Rounds>::default();
-        let free = client_of(CountedStore {
-            inner: Arc::new(super::super::empty_store().await),
-            rounds: rounds.clone(),
-        });
+        let free = client_of(CountedStore::new(
+            Arc::new(super::super::empty_store().await),
+            rounds.clone(),
+        ));
         let free = free.await;
         for number in 0..6 {
             free.mutate(&format!(
@@ -152,9 +163,9 @@ impl Compared {
     }
 
     async fn cost(&self, client: &Client, query: &str) -> (serde_json::Value, (u64, usize)) {
-        let before = self.rounds.begun.load(Relaxed);
+        let before = self.rounds.begun();
         let (data, counts) = client.cost(query, NONE).await;
-        let rounds = self.rounds.begun.load(Relaxed) - before;
+        let rounds = self.rounds.begun() - before;
         (data, (counts.ranges + counts.gets, rounds))
     }
 }

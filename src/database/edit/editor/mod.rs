@@ -23,6 +23,7 @@ use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::database::index::definition::{Definitions, definitions};
 use crate::database::index::maintainer::IndexMaintainer;
 use crate::database::open::unfinished_write::UnfinishedWrite;
+use crate::database::types::pending_references::document_deleted;
 use crate::database::types::type_guard::TypeGuard;
 use crate::document::id::DocumentId;
 use crate::document::leaf::{Kind, abridged};
@@ -362,6 +363,7 @@ impl Editor<'_> {
         self.transaction
             .clear(&Family::Version(collection, id).key()?);
         record::deleted(self.transaction, Edited::existing(&self.document));
+        document_deleted(self.transaction, self.budget, &self.document).await?;
         self.write.finish();
         Ok(())
     }

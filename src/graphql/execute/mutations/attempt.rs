@@ -1,5 +1,6 @@
 //! One attempt to execute a mutation in a transaction.
 
+use std::collections::HashSet;
 use std::sync::Arc;
 use std::time::SystemTime;
 
@@ -10,7 +11,8 @@ use super::field_permit::FieldPermit;
 use super::session::MutationSession;
 use crate::budget::Pool;
 use crate::database::{
-    StoredResponse, UniqueViolation, keep_answer, kept_answer, unique_violation,
+    ReferenceViolation, StoredResponse, UniqueViolation, keep_answer, kept_answer,
+    required_documents, settle_references, unique_violation,
 };
 use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::context::request_budget::RequestBudget;
@@ -18,11 +20,13 @@ use crate::graphql::execute::allowed::Allowed;
 use crate::graphql::execute::failures::conflict;
 use crate::graphql::execute::operation::Operation;
 use crate::graphql::execute::planned::PlanArguments;
+use crate::graphql::execute::planned::permit::required_rights::hidden_documents;
 use crate::graphql::execute::planned::state_before::add_existed;
 use crate::graphql::prepare::plan::{Field, MutationFunction, PlannedField};
 use crate::graphql::response::write_errors::server_error;
 use crate::limits::Bounds;
-use crate::store::{Decision, MeteredTransaction, Transaction};
+use crate::rights::RequestRights;
+use crate::store::{Decision, MeteredTransaction, Read, Transaction};
 
 /// The outcome of one attempt.
 pub(crate) enum Mutated {
@@ -120,6 +124,10 @@ pub(crate) async fn attempt(
     if let Some(existed) = existed {
         add_existed(&mut json, existed);
     }
+    // Boxed, so that it does not enlarge the futures of mutations without references.
+    if let Some(error) = Box::pin(settle(&session, &operation.rights)).await? {
+        return Ok(Decision::Abort(Mutated::Failed(vec![error])));
+    }
     let violation = unique_violation(session.transaction()).await?;
     if let Some(UniqueViolation { document, error }) = violation {
         let error = if has_rules {
@@ -154,4 +162,34 @@ async fn may_return(
         }
     }
     Ok(None)
+}
+
+/// Settles the references of a mutation. Returns the error that undoes it, if there is one.
+///
+/// # Errors
+/// As [`settle_references`].
+async fn settle(session: &MutationSession, rights: &RequestRights) -> Result<Option<ServerError>> {
+    let (transaction, request_budget) = (session.transaction(), &session.request_budget);
+    let has_rules = rights.rules_in_force().is_some();
+    let hidden = if has_rules {
+        let required = required_documents(transaction, session.budget()).await?;
+        let read: &dyn Read = transaction;
+        hidden_documents(rights, required, (read, &**request_budget)).await?
+    } else {
+        HashSet::new()
+    };
+    let settled = settle_references(transaction, session.budget(), &hidden).await;
+    let settled = if has_rules {
+        settled.map_err(ReferenceViolation::settling_failed)
+    } else {
+        settled
+    };
+    Ok(settled?.map(|ReferenceViolation { document, error }| {
+        let error = if has_rules {
+            ReferenceViolation::without_documents(error)
+        } else {
+            error
+        };
+        session.place(&document, server_error(&error))
+    }))
 }

@@ -13,7 +13,7 @@ use crate::document::path::Path;
 use crate::error::Result;
 use crate::graphql::context::request_budget::{RequestBudget, mismatch};
 use crate::graphql::execute::planned::given::{Deletion, Given, Outcome, WriteResult};
-use crate::graphql::execute::planned::permit::plan_permit::{needs_all, refusal, rule_count};
+use crate::graphql::execute::planned::permit::plan_permit::{needs_all, refusal};
 use crate::graphql::execute::planned::{PlanExecutor, SelectedResult};
 use crate::graphql::prepare::plan::{MutationFunction, PlannedMutation};
 use crate::limits::STEPS_PER_READ;
@@ -56,7 +56,7 @@ async fn authorize_function(
     let places = FunctionPlaces::of(call).await;
     let places = places.map_err(|error| error.located(call.field))?;
     let outcome = result(call.planned.function, &places).map_err(located)?;
-    let steps = places.used.len() as u64 * (STEPS_PER_READ + rule_count(rights));
+    let steps = places.used.len() as u64 * (STEPS_PER_READ + rights.rule_count());
     let decide = || decided(places, rights);
     let mut permit = planning
         .budget()

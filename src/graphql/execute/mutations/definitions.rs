@@ -38,17 +38,26 @@ pub(super) async fn drop_index(call: &Call<'_>) -> Result<Outcome, CallError> {
     Ok(Outcome::IndexDrop(dropped.await?))
 }
 
-pub(super) async fn set_type(call: &Call<'_>) -> Result<Outcome, CallError> {
+/// The type that the arguments of `setCollectionType` define.
+///
+/// # Errors
+/// As [`CollectionType::parse`].
+pub(super) async fn given_type(call: &Call<'_>) -> Result<CollectionType, CallError> {
     let collection: String = call.argument("collection")?;
     let schema: MaybeUndefined<Json> = call.argument("schema")?;
     let schema = required_json("schema", &schema)?;
-    let dry_run = call.argument_or("dryRun", false)?;
-    let (transaction, budget) = (call.session.transaction(), call.session.budget());
     let text = json_text(&schema)?;
     let parse = |steps: &Steps<'_>| CollectionType::parse(&collection, text, steps);
-    let parsed = budget.compute(parse).await;
-    let parsed = parsed.map_err(|error| in_argument("schema", error))?;
-    let others = database::types_beside(transaction, &collection).await?;
+    let parsed = call.session.budget().compute(parse).await;
+    Ok(parsed.map_err(|error| in_argument("schema", error))?)
+}
+
+pub(super) async fn set_type(call: &Call<'_>) -> Result<Outcome, CallError> {
+    let parsed = given_type(call).await?;
+    let collection = parsed.collection();
+    let dry_run = call.argument_or("dryRun", false)?;
+    let (transaction, budget) = (call.session.transaction(), call.session.budget());
+    let others = database::types_beside(transaction, collection).await?;
     let checked = budget.compute_long(|| check_schema_of(&parsed, &others));
     checked
         .await

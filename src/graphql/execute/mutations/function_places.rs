@@ -4,10 +4,12 @@
 //! renumbers the elements behind it, so it uses the place of the array.
 
 use std::borrow::Cow;
+use std::collections::BTreeSet;
 
 use async_graphql::{ID, MaybeUndefined};
 
 use super::call::{Call, CallError};
+use super::definitions::given_type;
 use crate::database::{DocumentKey, MissingParents, UpdateOperator};
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
@@ -23,6 +25,7 @@ use crate::graphql::prepare::plan::MutationFunction;
 use crate::graphql::scalars::scalar_types::Json;
 use crate::limits::STEPS_PER_READ;
 use crate::rights::{Action, PlaceUsed};
+use crate::types::CollectionType;
 
 /// Of which documents a condition on a place is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -150,12 +153,27 @@ impl FunctionPlaces {
                     // It shows values of documents.
                     places.of_all(&[Action::Read], &collection);
                 }
+                if call.planned.function == MutationFunction::SetCollectionType {
+                    places.acted_on(&given_type(call).await?);
+                }
             }
         }
         if let Some(collection) = places.unknown_in.clone().filter(|_| places.stores) {
             places.of_all(&[Action::Create], &collection);
         }
         Ok(places)
+    }
+
+    /// Adds the collections whose types or deletions the references of a type change.
+    fn acted_on(&mut self, of: &CollectionType) {
+        let references = of
+            .shapes()
+            .filter_map(|(_, shape)| shape.reference.as_ref());
+        let indexed = references.filter(|it| it.is_indexed());
+        let targets: BTreeSet<&str> = indexed.map(|it| &*it.collection).collect();
+        for target in targets {
+            self.of_all(&[Action::Index], target);
+        }
     }
 
     /// Adds the whole documents of a collection, whatever their ids are.

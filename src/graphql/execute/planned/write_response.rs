@@ -358,6 +358,7 @@ impl<'a> PlanWriter<'a> {
                 let frame = frames.of(*scope)?;
                 let cursor = match &self.rounds.0[frame.instance].found {
                     Ok(Found::Page(page)) => page.found.cursor(frame.at),
+                    Ok(Found::Referring(page)) => page.found.cursor(frame.at),
                     Ok(Found::Children(found)) => found.cursor(frame.at),
                     _ => None,
                 };
@@ -367,6 +368,7 @@ impl<'a> PlanWriter<'a> {
                 let (_, Instance { found, .. }) = self.instance(frames, *lookup)?;
                 match found {
                     Ok(Found::Page(page)) => of_page(out, page, *field),
+                    Ok(Found::Referring(page)) => of_page(out, page, *field),
                     Ok(Found::Children(found)) => of_children(out, found, *field),
                     Ok(Found::Groups(found)) => of_aggregation(out, found, *field),
                     _ => return Err(mismatch()),

@@ -7,12 +7,14 @@ use async_graphql::Positioned;
 use async_graphql::parser::types::{FieldDefinition, TypeDefinition, TypeKind};
 
 use super::definitions::{
-    argument, extension, field, named, parts_of, parts_of_fields, scalar, union_extension,
+    argument, extension, field, named, parts_of, parts_of_fields, printable, scalar,
+    union_extension,
 };
-use super::description::printable;
 use super::filter_types::{filter_of, filter_types, order_of, shared_names, shared_types};
 use super::object_types::{ObjectTypes, object_types};
-use super::page_types::{add_page_types, many_field};
+use super::page_types::{
+    InverseField, PARTS_OF_INVERSE, add_page_types, inverse_fields, many_field,
+};
 use super::reference_fields::find_referenced_types;
 use super::type_names::CollectionNames;
 use super::typed_fields::{
@@ -59,7 +61,8 @@ pub(super) fn check_names_of(new: &CollectionType, others: &[CollectionType]) ->
         // It is not in the schema either.
         let _refused = types.add(other);
     }
-    types.add(new)
+    types.add(new)?;
+    types.check_inverses(new)
 }
 
 impl SchemaSource {
@@ -143,6 +146,7 @@ struct TypesOfCollections {
     inputs: HashMap<String, HashMap<String, TypedInput>>,
     writes: HashMap<String, HashMap<String, WrittenMember>>,
     entities: BTreeMap<String, Arc<str>>,
+    inverses: Vec<InverseField>,
 }
 
 impl TypesOfCollections {
@@ -159,6 +163,7 @@ impl TypesOfCollections {
             inputs: HashMap::new(),
             writes: HashMap::new(),
             entities: BTreeMap::new(),
+            inverses: Vec::new(),
         }
     }
 
@@ -172,6 +177,7 @@ impl TypesOfCollections {
         self.check_parts(of, made.parts)?;
         let filters = filter_types(&names.ty, &made).map_err(|why| refused(of, &why))?;
         let writes = write_types(&names.ty, &made).map_err(|why| refused(of, &why))?;
+        let inverses = inverse_fields(of, &names.ty).map_err(|why| refused(of, &why))?;
         add_page_types(&mut made, filters.definitions, &names);
         let has_members = !writes.definitions.is_empty();
         made.definitions.extend(writes.definitions);
@@ -183,6 +189,7 @@ impl TypesOfCollections {
         let query_fields = [one_field(of, &names), many_field(of, &names)];
         // Subscriptions have the fields of queries, and there is an entity.
         let roots = 2 * parts_of_fields(&query_fields) + PARTS_OF_MUTATIONS + 1;
+        let roots = roots + PARTS_OF_INVERSE * inverses.len();
         let parts = roots + made.definitions.iter().map(parts_of).sum::<usize>();
         self.check_parts(of, parts)?;
         self.parts += parts;
@@ -201,6 +208,7 @@ impl TypesOfCollections {
             fields.insert(names.one.clone(), TypedField::Document(collection.clone()));
             fields.insert(names.many.clone(), TypedField::Documents(page.clone()));
         }
+        self.inverses.extend(inverses);
         self.entities.insert(names_ty.clone(), collection.clone());
         self.inputs.extend(filters.inputs);
         self.writes.extend(writes.members);
@@ -237,6 +245,22 @@ impl TypesOfCollections {
                 abridged(of.collection())
             ),
         ))
+    }
+
+    /// Rejects fields that lead back of which the names are taken.
+    fn check_inverses(&self, of: &CollectionType) -> Result<()> {
+        let mut problems = self.inverses.iter().filter_map(|inverse| {
+            inverse.problem(
+                of.collection(),
+                &self.inverses,
+                &self.fields,
+                &self.entities,
+            )
+        });
+        match problems.next() {
+            None => Ok(()),
+            Some(why) => Err(refused(of, &why)),
+        }
     }
 
     fn check_types(&self, of: &CollectionType, made: &ObjectTypes) -> Result<()> {
@@ -345,6 +369,9 @@ impl TypesOfCollections {
             return Ok(source);
         }
         let mut definitions = self.definitions;
+        for inverse in &self.inverses {
+            inverse.add(&mut definitions, &mut self.fields, &self.entities);
+        }
         find_referenced_types(&mut definitions, &mut self.fields, &self.entities, hidden);
         definitions.push(scalar(
             BIG_INTEGER,

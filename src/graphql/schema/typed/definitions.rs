@@ -1,4 +1,4 @@
-//! Parts of type definitions.
+//! Parts of type definitions, and their descriptions as the library prints them.
 
 use async_graphql::parser::types::{
     BaseType, ConstDirective, EnumType, EnumValueDefinition, FieldDefinition, InputObjectType,
@@ -179,4 +179,49 @@ pub(super) fn enumeration<'v>(
 /// A scalar.
 pub(super) fn scalar(name: &str, description: &str) -> TypeDefinition {
     definition(name, description, TypeKind::Scalar)
+}
+
+/// The arguments of a list.
+pub(super) fn of_list() -> Vec<Positioned<InputValueDefinition>> {
+    let int = || named("Int", false);
+    vec![
+        argument("first", int(), "At most so many of the first elements."),
+        argument("last", int(), "At most so many of the last elements."),
+        argument("from", int(), "Only elements from this index."),
+        argument("to", int(), "Only elements before this index."),
+    ]
+}
+
+/// A description that block strings can hold as it is: the library does not escape it.
+pub(super) fn printable(text: &str) -> String {
+    let text = text.replace("\r\n", "\n").replace("\"\"\"", "'''");
+    let text: String = text.chars().map(shown).collect();
+    text.trim().to_owned()
+}
+
+/// A character of a GraphQL document (GraphQL specification, 2.1.1); a space for others, and for tabs,
+/// which are indentation.
+fn shown(character: char) -> char {
+    match character {
+        '\n' | '\r' => '\n',
+        character if character.is_control() => ' ',
+        character => character,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_cannot_end_their_string() {
+        for (text, expected) in [
+            ("a \"\"\" type Query", "a ''' type Query"),
+            ("\"\"\"\"\"\"", "''''''"),
+            ("a\r\nb\rc\u{0}d\te", "a\nb\nc d e"),
+            ("  a\\  ", "a\\"),
+        ] {
+            assert_eq!(printable(text), expected);
+        }
+    }
 }

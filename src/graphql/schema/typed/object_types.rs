@@ -11,8 +11,9 @@ use std::sync::Arc;
 use async_graphql::Positioned;
 use async_graphql::parser::types::{FieldDefinition, InputValueDefinition, Type, TypeDefinition};
 
-use super::definitions::{argument, enumeration, field, list, named, object, parts_of};
-use super::description::printable;
+use super::definitions::{
+    argument, enumeration, field, list, named, object, of_list, parts_of, printable,
+};
 use super::reference_fields::{ReadField, reference_fields};
 use super::type_names::{CollectionNames, is_usable, pascal_case, too_long};
 use super::typed_fields::{BIG_INTEGER, LeafType, TypedField, TypedPlace, TypedValue};
@@ -502,17 +503,6 @@ fn is_int_value(value: &Leaf<'_>) -> bool {
         Leaf::Double(double) => (f64::from(i32::MIN)..=f64::from(i32::MAX)).contains(double),
         _ => false,
     }
-}
-
-/// The arguments of a list.
-pub(super) fn of_list() -> Vec<Positioned<InputValueDefinition>> {
-    let int = || named("Int", false);
-    vec![
-        argument("first", int(), "At most so many of the first elements."),
-        argument("last", int(), "At most so many of the last elements."),
-        argument("from", int(), "Only elements from this index."),
-        argument("to", int(), "Only elements before this index."),
-    ]
 }
 
 /// The arguments of a map.

@@ -6,9 +6,7 @@ use std::sync::Arc;
 use async_graphql::parser::types::{BaseType, FieldDefinition, Type, TypeDefinition, TypeKind};
 use async_graphql::{Name, Positioned};
 
-use super::definitions::{field, list, named};
-use super::description::printable;
-use super::object_types::of_list;
+use super::definitions::{field, list, named, of_list, printable};
 use super::typed_fields::{
     LeafType, ReferenceOf, TypedField, TypedPlace, TypedReference, TypedValue,
 };

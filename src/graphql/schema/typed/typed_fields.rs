@@ -3,7 +3,9 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 
+use crate::document::jsonpath::Query;
 use crate::document::path::Path;
+use crate::types::ReferenceKeys;
 
 /// The scalar of integers that can have more than 32 bits.
 pub(crate) const BIG_INTEGER: &str = "BigInteger";
@@ -65,6 +67,17 @@ pub(crate) enum TypedField {
     EntryKey,
     /// The document, or the documents, whose keys are in a member.
     Reference(Arc<TypedReference>),
+    /// The page of documents whose references lead to the document.
+    Inverse(Arc<TypedInverse>),
+}
+
+/// The documents whose references lead to a document.
+#[derive(Debug)]
+pub(crate) struct TypedInverse {
+    pub(crate) page: Arc<TypedPage>,
+    /// Selects their keys.
+    pub(crate) selected: Query,
+    pub(crate) keys: ReferenceKeys,
 }
 
 /// What a field that follows a reference reads.

@@ -16,8 +16,8 @@ use crate::graphql::arguments::documents_request::DocumentsRequest;
 use crate::graphql::arguments::page_arguments::FieldRequest;
 use crate::graphql::prepare::condition::{FieldCondition, Flag};
 use crate::graphql::prepare::plan::{
-    Field, FollowSelection, Paths, PlannedField, ReferenceSelection, Selection, TypedPageSelection,
-    TypedSelection, Where,
+    Field, FollowSelection, InverseSelection, Paths, PlannedField, ReferenceSelection, Selection,
+    TypedPageSelection, TypedSelection, Where,
 };
 use crate::graphql::scalars::scalar_types::{JsonPath, check_listed_paths, parsed, path_of};
 use crate::graphql::schema::typed::typed_fields::TypedPage;
@@ -80,6 +80,10 @@ impl<'p> PlanArguments<'p> {
             | Field::Updates(below)
             | Field::DocumentNow(below)
             | Field::Reference(ReferenceSelection { below, .. })
+            | Field::Inverse(InverseSelection {
+                page: TypedPageSelection { below, .. },
+                ..
+            })
             | Field::Follow(FollowSelection { below, .. })
             | Field::Typed(TypedSelection { below, .. }) => 1 + self.fields(below),
             _ => 1,

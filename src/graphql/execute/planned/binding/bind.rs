@@ -296,6 +296,7 @@ impl<'p> Binder<'p> {
             Field::Children(arguments, below) => return self.children(here, arguments, below),
             Field::Typed(selected) => return self.typed(here, selected),
             Field::Reference(selected) => return self.reference(here, selected),
+            Field::Inverse(selected) => return self.inverse(here, selected),
             Field::Follow(selected) => {
                 let whole = Here::whole(document, here.home);
                 return self.follow(&whole, selected);

@@ -118,7 +118,7 @@ impl<'p> Binder<'p> {
         self.steps.push(ResponseStep::Length { lookup, position });
     }
 
-    fn field_of_page(
+    pub(crate) fn field_of_page(
         &mut self,
         page: (usize, usize),
         node: &Here<'p>,

@@ -11,7 +11,9 @@ use crate::document::path::Path;
 use crate::error::{Error, Result};
 use crate::graphql::arguments::typed_children::TypedListRequest;
 use crate::graphql::execute::planned::binding::field_reads::PlaceField;
-use crate::graphql::prepare::plan::{FollowSelection, ReferenceSelection, Selection};
+use crate::graphql::prepare::plan::{
+    Field, FollowSelection, InverseSelection, PageField, ReferenceSelection, Selection,
+};
 use crate::graphql::scalars::scalar_types::parsed;
 use crate::graphql::schema::typed::typed_fields::ReferenceOf;
 use crate::limits::FOLLOWED_DOCUMENTS_MAX;
@@ -63,6 +65,27 @@ impl<'p> Binder<'p> {
             most: FOLLOWED_DOCUMENTS_MAX,
         };
         self.followed_documents(here, followed, below)
+    }
+
+    /// Binds the page of the documents that refer to a document.
+    pub(crate) fn inverse(
+        &mut self,
+        here: &Here<'p>,
+        selected: &'p InverseSelection,
+    ) -> Result<()> {
+        let below = &selected.page.below;
+        let mut fields = self.arguments.included(below);
+        let total = fields.any(|it| matches!(it.field, Field::OfPage(PageField::TotalCount)));
+        let of = here.value();
+        self.scopes[here.scope].needs_pairs = true;
+        let (page, scope) = self.list(here.scope, LookupOf::Referring { of, selected }, below);
+        self.lookups[page].total |= total;
+        let document = Here::whole(DocumentAt::Element(scope), (scope, 0));
+        self.text(b"{");
+        self.found(page);
+        self.members(below, |binder, field| {
+            binder.field_of_page((page, scope), &document, field)
+        })
     }
 
     /// Binds `follow`.

@@ -14,7 +14,9 @@ use crate::graphql::arguments::aggregate_request::AggregatedValues;
 use crate::graphql::arguments::children_request::ChildrenRequest;
 use crate::graphql::execute::planned::binding::arguments::PageArguments;
 use crate::graphql::execute::planned::binding::field_reads::FieldReads;
-use crate::graphql::prepare::plan::{ElementField, PageField, PlannedField, ValuesField};
+use crate::graphql::prepare::plan::{
+    ElementField, InverseSelection, PageField, PlannedField, ValuesField,
+};
 use crate::graphql::schema::typed::typed_fields::{LeafType, TypedPlace};
 
 /// A plan that is bound to the variables of one request.
@@ -83,6 +85,12 @@ pub(crate) enum LookupOf<'p> {
     },
     /// The document that a reference leads to, or those that follow.
     Followed(FollowedReference<'p>),
+    /// The page of the documents that refer to one.
+    Referring {
+        /// The document.
+        of: ValueAt<'p>,
+        selected: &'p InverseSelection,
+    },
     /// The groups that a field `aggregate` with these arguments returns.
     Groups {
         arguments: &'p [(Name, Input)],

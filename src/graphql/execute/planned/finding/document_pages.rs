@@ -6,7 +6,7 @@ use futures::future::try_join_all;
 
 use super::finder::Finder;
 use crate::budget::begun_in_turns;
-use crate::database::{BorrowedRequest, DocumentKey, ReadRequest, Value};
+use crate::database::{Answer, BorrowedRequest, DocumentKey, ReadRequest, Value};
 use crate::error::{Error, Result};
 use crate::graphql::arguments::documents_request::{DocumentsRequest, FoundDocuments, PageQuery};
 use crate::graphql::context::request_budget::RequestBudget;
@@ -29,6 +29,8 @@ pub(crate) struct FoundPage {
 pub(crate) enum ElementAnswers {
     /// The reads of the request from this number on, element by element.
     Reads(usize),
+    /// These, element by element.
+    Answers(Vec<Result<Answer>>),
     /// The values of index entries as JSON.
     Entries(EntryTexts),
     /// The values of index entries as they are stored, for steps that need pairs.
@@ -61,7 +63,7 @@ impl FoundPage {
         let answers = of_entries.unwrap_or(ElementAnswers::Reads(0));
         request_budget.memory.hold(match &answers {
             ElementAnswers::Entries(texts) => texts.bytes(),
-            ElementAnswers::Reads(_) | ElementAnswers::Values(_) => {
+            ElementAnswers::Reads(_) | ElementAnswers::Answers(_) | ElementAnswers::Values(_) => {
                 rows * list.reads.0.iter().map(parts).sum::<usize>() * HELD_PER_READ
             }
         })?;

@@ -87,14 +87,11 @@ impl<'a> Element<'a> {
             Found::Root => return Ok(Self::root(loaded)),
             Found::Page(page) => {
                 document = page.documents.get(element).map(|document| &**document);
-                match &page.answers {
-                    ElementAnswers::Reads(of_page) => ReadSource::Loaded {
-                        loaded,
-                        first: of_page + first,
-                    },
-                    ElementAnswers::Entries(_) => ReadSource::Entries { page, first },
-                    ElementAnswers::Values(values) => ReadSource::Values { values, first },
-                }
+                of_page(page, (first, reads.0.len()), loaded)?
+            }
+            Found::Referring(page) => {
+                document = page.documents.get(element).map(|document| &**document);
+                of_page(page, (first, reads.0.len()), loaded)?
             }
             Found::Selected(selection) => {
                 let node = selection.nodes().get(element).ok_or_else(mismatch)?;
@@ -356,6 +353,29 @@ impl<'a> Element<'a> {
         let written = request_budget.budget().response_text();
         remainder.write_json(out, written).await
     }
+}
+
+/// What has the reads of an element of a page, of which the first one has a number.
+fn of_page<'a>(
+    page: &'a FoundPage,
+    (first, reads): (usize, usize),
+    loaded: &'a Loaded<'a>,
+) -> Result<ReadSource<'a>> {
+    Ok(match &page.answers {
+        ElementAnswers::Reads(of_page) => ReadSource::Loaded {
+            loaded,
+            first: of_page + first,
+        },
+        ElementAnswers::Answers(answers) => {
+            let answers = answers.get(first..first + reads);
+            ReadSource::Answers {
+                place: None,
+                answers: answers.ok_or_else(mismatch)?,
+            }
+        }
+        ElementAnswers::Entries(_) => ReadSource::Entries { page, first },
+        ElementAnswers::Values(values) => ReadSource::Values { values, first },
+    })
 }
 
 fn answer_in(answers: &[Result<Answer>], read: usize) -> Result<&Answer> {

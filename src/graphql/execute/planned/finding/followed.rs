@@ -233,13 +233,12 @@ fn next(
 ) -> Result<Option<Arc<DocumentKey>>> {
     let leaf = key.leaf()?;
     let id = match &leaf {
-        Some(Leaf::Null) => None,
-        // A text that is not the one that the id is written with is the key of no document.
-        Some(Leaf::String(text)) => {
-            let id = DocumentId::parse(text).ok();
-            id.filter(|id| id.to_string() == **text)
+        Some(Leaf::Null | Leaf::String(_) | Leaf::Integer(_) | Leaf::BigInteger(_)) => {
+            leaf.as_ref().and_then(DocumentId::of_leaf)
         }
-        Some(Leaf::Integer(integer)) => Some(DocumentId::Integer(*integer)),
+        Some(Leaf::Double(double)) if double.fract() == 0.0 => {
+            leaf.as_ref().and_then(DocumentId::of_leaf)
+        }
         // No key is as long.
         None if key.kind()? == Kind::String => None,
         _ if followed.typed => return Err(misfit(from, key)?),

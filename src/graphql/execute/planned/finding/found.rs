@@ -25,6 +25,8 @@ pub(crate) struct Instance<'a> {
 pub(crate) enum Found<'a> {
     Root,
     Page(&'a FoundPage),
+    /// A page of the documents that refer to one.
+    Referring(Box<FoundPage>),
     Selected(QuerySelection),
     Children(FoundChildren),
     Followed(FollowedDocuments),
@@ -48,6 +50,7 @@ impl Found<'_> {
     pub(crate) fn documents(&self) -> Option<&[Arc<DocumentKey>]> {
         match self {
             Self::Page(page) => Some(&page.documents),
+            Self::Referring(page) => Some(&page.documents),
             Self::Followed(found) => Some(&found.documents),
             _ => None,
         }
@@ -57,6 +60,7 @@ impl Found<'_> {
     pub(crate) fn count(&self) -> usize {
         match self {
             Self::Page(page) => page.documents.len(),
+            Self::Referring(page) => page.documents.len(),
             Self::Selected(selection) => selection.nodes().len(),
             Self::Children(found) => found.page.len(),
             Self::Followed(found) => found.documents.len(),

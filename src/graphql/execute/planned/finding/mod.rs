@@ -9,5 +9,6 @@ pub(super) mod followed;
 pub(super) mod found;
 pub(super) mod list_loader;
 mod read_elements;
+mod referring;
 pub(super) mod rounds;
 mod selected;

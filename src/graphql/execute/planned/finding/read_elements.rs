@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::document_pages::{parts, places};
+use super::document_pages::{ElementAnswers, parts, places};
 use super::finder::Finder;
 use super::found::Found;
 use super::rounds::Rounds;
@@ -60,6 +60,10 @@ impl Rounds<'_> {
         let elements = match &instance.found {
             Ok(Found::Children(found)) => found.partial().map(Unread::Child).collect(),
             Ok(Found::Followed(found)) => found.documents.iter().map(Unread::Document).collect(),
+            Ok(Found::Referring(page)) => match page.answers {
+                ElementAnswers::Reads(_) => page.documents.iter().map(Unread::Document).collect(),
+                _ => return None,
+            },
             _ => return None,
         };
         Some((elements, &bound.scopes[instance.scope(bound)?].reads))
@@ -113,6 +117,7 @@ impl Rounds<'_> {
             match &mut self.0[number].found {
                 Ok(Found::Children(found)) => found.answer(answers),
                 Ok(Found::Followed(found)) => found.answer(answers),
+                Ok(Found::Referring(page)) => page.answers = ElementAnswers::Answers(answers),
                 _ => {}
             }
         }

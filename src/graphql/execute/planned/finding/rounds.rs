@@ -18,6 +18,7 @@ use super::finder::{Finder, ValuePlace};
 use super::followed::{FollowedDocuments, Walk, follow};
 use super::found::{Found, Instance};
 use super::list_loader::{ListKey, LoadedList};
+use super::referring::find_referring;
 use super::selected::{LengthOf, length, select};
 use crate::budget::{in_turns, turn};
 use crate::database::query;
@@ -223,7 +224,8 @@ impl<'a> Rounds<'a> {
     fn count(&self, finder: &Finder<'_>, instance: usize, found: &Found<'_>) -> Result<()> {
         let lookup = self.0[instance].lookup.ok_or_else(mismatch)?;
         let lookup = &finder.bound.lookups[lookup];
-        if lookup.elements.is_none() {
+        // A page has counted its own.
+        if lookup.elements.is_none() || matches!(found, Found::Referring(_)) {
             return Ok(());
         }
         let fields = finder.elements(lookup)?.fields.max(1);
@@ -303,6 +305,14 @@ impl<'a> Rounds<'a> {
                         return Ok(LookedUp::List(key, None));
                     }
                 }
+            }
+            LookupOf::Referring { of, selected } => {
+                let Some((document, _)) = self.value(finder, &element, of, *around)? else {
+                    return Ok(Found::Nothing.into());
+                };
+                let page = find_referring(finder, (number, lookup), selected, &document.id);
+                // Boxed, so that it does not enlarge the futures of other lookups.
+                Found::Referring(Box::new(Box::pin(page).await?))
             }
             LookupOf::Groups { arguments, values } => {
                 Found::Groups(self.groups(finder, instance, (*arguments, values)).await?)

@@ -4,7 +4,6 @@ use std::borrow::Cow;
 
 use futures::future::{BoxFuture, try_join_all};
 
-use super::plan_permit::rule_count;
 use crate::database::query::passing;
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
@@ -45,7 +44,7 @@ impl FollowedRights {
             Self::Where(filter) => return passing(read, budget, collection, filter, ids).await,
             Self::ByKey(places) => places,
         };
-        let steps = (places.len() * ids.len()) as u64 * (STEPS_PER_READ + rule_count(rights));
+        let steps = (places.len() * ids.len()) as u64 * (STEPS_PER_READ + rights.rule_count());
         let decide = || Decided::of(rights, places, ids);
         let mut decided = budget.portion(steps, decide).await;
         let passed = decided.conditional.iter().map(|conditional| {

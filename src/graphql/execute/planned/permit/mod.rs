@@ -10,9 +10,12 @@
 //!   the same reads.
 //! - For a document to which a reference leads, the rules are asked when its key is known
 //!   ([`followed_rights`]). If they do not allow it, the reference leads nowhere.
+//! - A document to which a mutation writes a reference that must exist is as an absent one if they do not allow to read
+//!   it ([`required_rights`]).
 //! - What shows something of other documents is refused: counts, groups and plans.
 
 mod followed_rights;
 pub(crate) mod hidden_documents;
 pub(crate) mod plan_permit;
+pub(crate) mod required_rights;
 pub(crate) mod used_places;

@@ -14,10 +14,10 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::arguments::aggregate_request::AggregateRequest;
 use crate::graphql::arguments::documents_request::PageQuery;
 use crate::graphql::context::request_budget::RequestBudget;
-use crate::graphql::execute::planned::binding::arguments::PlanArguments;
+use crate::graphql::execute::planned::binding::arguments::{PageArguments, PlanArguments};
 use crate::graphql::execute::planned::binding::bound::{Bound, LookupOf};
 use crate::limits::{STEPS_PER_ITEM, STEPS_PER_READ};
-use crate::rights::{Action, Conditions, Decision, PlaceUsed, RequestRights, Rules};
+use crate::rights::{Action, Conditions, Decision, PlaceUsed, RequestRights};
 use crate::store::Read;
 
 /// What the rules allow a bound plan.
@@ -152,7 +152,7 @@ impl<'r> Permit<'r> {
 
     /// The steps to ask for so many collections whether they are listed.
     pub(crate) fn list_steps(&self, collections: usize) -> u64 {
-        collections as u64 * (STEPS_PER_ITEM + 2 * rule_count(self.rights))
+        collections as u64 * (STEPS_PER_ITEM + 2 * self.rights.rule_count())
     }
 
     /// Whether a collection is listed, with its count and its indexes: the rules allow to find and to
@@ -254,12 +254,7 @@ fn decision_steps(bound: &Bound<'_>, rights: &RequestRights) -> u64 {
     let reads = bound.scopes.iter().map(|scope| scope.reads.0.len());
     let places = reads.sum::<usize>() + bound.lookups.len();
     // Those of references are compared several times.
-    3 * places as u64 * (STEPS_PER_READ + rule_count(rights))
-}
-
-/// The rules that may be compared with one place.
-pub(crate) fn rule_count(rights: &RequestRights) -> u64 {
-    rights.rules_in_force().map_or(0, Rules::len) as u64
+    3 * places as u64 * (STEPS_PER_READ + rights.rule_count())
 }
 
 /// The queries of the lookups.
@@ -274,6 +269,10 @@ async fn queries(
             Ok(match &lookup.of {
                 LookupOf::Documents(given) => {
                     let request = arguments.page(*given)?;
+                    LookupQuery::Page(request.query(request_budget, lookup.total).await?)
+                }
+                LookupOf::Referring { selected, .. } => {
+                    let request = arguments.page(PageArguments::Typed(&selected.page))?;
                     LookupQuery::Page(request.query(request_budget, lookup.total).await?)
                 }
                 LookupOf::Groups {

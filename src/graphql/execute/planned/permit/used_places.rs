@@ -110,7 +110,7 @@ fn scopes(bound: &Bound<'_>) -> Vec<ScopeOf> {
             continue;
         };
         scopes[elements] = match lookup.of {
-            LookupOf::Documents(_) => ScopeOf::Page(number),
+            LookupOf::Documents(_) | LookupOf::Referring { .. } => ScopeOf::Page(number),
             LookupOf::Followed(_) => ScopeOf::Followed(number),
             LookupOf::Selected(_) | LookupOf::Children { .. } => ScopeOf::Inside,
             LookupOf::Length { .. }
@@ -201,7 +201,13 @@ impl<'b> Collector<'b, '_> {
                 let LookupQuery::Page(PageQuery { select, .. }) = &self.queries[number] else {
                     return Err(mismatch());
                 };
-                self.page(number, select, at);
+                self.page(number, select, None, at);
+            }
+            LookupOf::Referring { selected, .. } => {
+                let LookupQuery::Page(PageQuery { select, .. }) = &self.queries[number] else {
+                    return Err(mismatch());
+                };
+                self.page(number, select, Some(&selected.inverse.selected), at);
             }
             LookupOf::Groups { .. } => {
                 let LookupQuery::Groups(query) = &self.queries[number] else {
@@ -224,7 +230,8 @@ impl<'b> Collector<'b, '_> {
         Ok(())
     }
 
-    fn page(&mut self, number: usize, select: &'b Select, at: UsedAt) {
+    /// Adds what a page uses. `keys` selects a further value that its documents are found by.
+    fn page(&mut self, number: usize, select: &'b Select, keys: Option<&Query>, at: UsedAt) {
         let (counts, shows_plan) = self.shows(number);
         // It shows how many documents are examined.
         let has_scan_limit = select.scan_max != SCAN_DOCUMENTS_DEFAULT;
@@ -238,7 +245,7 @@ impl<'b> Collector<'b, '_> {
         let order = select.order.values.iter().map(|value| &value.by);
         self.queries(
             &documents,
-            select.filter.queries().into_iter().chain(order),
+            select.filter.queries().into_iter().chain(order).chain(keys),
             at,
         );
     }
