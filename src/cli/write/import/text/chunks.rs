@@ -29,9 +29,11 @@ impl TextPosition {
     }
 }
 
-/// Buffers bytes until they are taken. It holds at most the largest piece and one chunk.
+/// Buffers bytes until they are taken. It holds at most the largest piece and two chunks.
 pub(crate) struct Chunks<R> {
     source: R,
+    /// What a read fills.
+    chunk: Vec<u8>,
     bytes: Vec<u8>,
     begin: usize,
     ended: bool,
@@ -44,6 +46,7 @@ impl<R: Read> Chunks<R> {
     pub(crate) fn new(source: R) -> Self {
         Self {
             source,
+            chunk: Vec::new(),
             bytes: Vec::new(),
             begin: 0,
             ended: false,
@@ -86,15 +89,15 @@ impl<R: Read> Chunks<R> {
         if held >= self.piece_bytes_max {
             return Err(too_large());
         }
-        self.bytes.resize(held + IMPORT_CHUNK_BYTES, 0);
+        self.chunk.resize(IMPORT_CHUNK_BYTES, 0);
         let read = loop {
-            match self.source.read(&mut self.bytes[held..]) {
+            match self.source.read(&mut self.chunk) {
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 read => break read,
             }
         };
-        self.bytes
-            .truncate(held + read.as_ref().map_or(0, |read| *read));
+        let bytes = read.as_ref().map_or(0, |bytes| *bytes);
+        self.bytes.extend_from_slice(&self.chunk[..bytes]);
         self.ended = !matches!(read, Ok(1..));
         read.map(|read| read > 0)
     }
