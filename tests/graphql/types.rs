@@ -33,6 +33,7 @@ cases!(
         a_document_that_is_corrected_while_it_is_checked_fits,
         a_compatible_type_needs_no_check,
         a_type_on_an_empty_collection_is_enforced_at_once,
+        collections_by_name_reads_one_type,
         a_simulation_changes_nothing,
         a_dropped_type_is_not_validated,
         a_dropped_collection_has_no_type,

@@ -266,6 +266,51 @@ fn a_taken_value_does_not_name_the_other_document() {
 }
 
 #[test]
+fn a_line_that_refers_to_a_hidden_document_is_as_one_that_refers_to_none() {
+    let world = World::new();
+    let reference = json!({"collection": "articles", "as": "inArticle", "exists": true});
+    let schema = json!({"type": "object", "title": "Note", "properties": {
+        "article": {"type": "string", "x-reference": reference}
+    }});
+    let set =
+        "mutation($s: JSON!) { setCollectionType(collection: \"inbox\", schema: $s) { state } }";
+    let body = json!({"query": set, "variables": {"s": schema}}).to_string();
+    let made = world.ask(Some(WRITER), "POST", "/graphql", &[JSON], &body);
+    assert_eq!(made.json()["errors"], Value::Null, "{made:?}");
+    let line = |key: &str, article: &str| {
+        format!("{{\"id\":\"{key}\",\"document\":{{\"article\":\"{article}\"}}}}\n")
+    };
+    // A published one, a draft, and one that does not exist.
+    let body = [line("shown", "1"), line("hidden", "2"), line("absent", "x")].concat();
+    let path = "/documents/inbox?onError=continue";
+    let done = world.ask(Some(READER), "POST", path, &[NDJSON], &body);
+    let report = lines(&done);
+    for (report, key) in report.iter().zip(["hidden", "absent"]) {
+        assert_eq!(
+            (&report["key"], &report["code"]),
+            (&json!(key), &json!("TYPE_MISMATCH")),
+            "{done:?}"
+        );
+    }
+    let reason = |at: usize| report[at]["reason"].as_str().expect("a text");
+    assert_eq!(
+        reason(0)
+            .replace("\"2\"", "\"x\"")
+            .replace("hidden", "absent"),
+        reason(1)
+    );
+    assert_eq!(report.last().expect("the end")["written"], json!(1));
+    // Who may read all articles can refer to each that exists.
+    let done = world.ask(Some(WRITER), "POST", path, &[NDJSON], &body);
+    let report = lines(&done);
+    let rejected: Vec<_> = report
+        .iter()
+        .filter_map(|line| line["key"].as_str())
+        .collect();
+    assert_eq!(rejected, ["shown", "absent"], "{done:?}");
+}
+
+#[test]
 fn streams_notice_new_rules() {
     let world = World::new();
     let token = bearer(READER);
