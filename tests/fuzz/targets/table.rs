@@ -19,13 +19,19 @@ pub(super) const SEEDS: &[&[u8]] = &[
     b"\0",
 ];
 
-/// A source that returns one byte at a time.
-struct Bytewise<'b>(&'b [u8]);
+/// The most pieces in which a text arrives. The reader allocates a chunk for each.
+const PIECES: usize = 32;
 
-impl Read for Bytewise<'_> {
+/// A source that returns some bytes at a time.
+struct InPieces<'b> {
+    text: &'b [u8],
+    bytes: usize,
+}
+
+impl Read for InPieces<'_> {
     fn read(&mut self, out: &mut [u8]) -> io::Result<usize> {
-        let bytes = out.len().min(1);
-        self.0.read(&mut out[..bytes])
+        let bytes = out.len().min(self.bytes);
+        self.text.read(&mut out[..bytes])
     }
 }
 
@@ -35,7 +41,11 @@ pub(super) fn check(bytes: &[u8]) {
     };
     let (has_tabs, infer) = (options & 1 != 0, options & 2 != 0);
     let (documents, end) = table_documents(text, has_tabs, infer);
-    let in_pieces = table_documents(Bytewise(text), has_tabs, infer);
+    let pieces = InPieces {
+        text,
+        bytes: 1 + text.len() / PIECES,
+    };
+    let in_pieces = table_documents(pieces, has_tabs, infer);
     assert_eq!(
         (&documents, &end),
         (&in_pieces.0, &in_pieces.1),
