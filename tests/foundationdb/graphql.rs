@@ -106,6 +106,8 @@ mod random_updates;
 mod reading;
 #[path = "../graphql/references.rs"]
 mod references;
+#[path = "../graphql/references_concurrency.rs"]
+mod references_concurrency;
 #[path = "../graphql/references_model.rs"]
 mod references_model;
 #[path = "../graphql/replica.rs"]
@@ -223,6 +225,7 @@ pub(crate) fn suite() -> Vec<Case> {
         random_updates::suite(),
         reading::suite(),
         references::suite(),
+        references_concurrency::suite(),
         references_model::suite(),
         required_references::suite(),
         rights::suite(),

@@ -71,6 +71,7 @@ mod random_store;
 mod random_updates;
 mod reading;
 mod references;
+mod references_concurrency;
 mod references_model;
 mod replica;
 mod required_references;

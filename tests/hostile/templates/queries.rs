@@ -131,6 +131,14 @@ fn parts(known: &Known) -> Vec<Template> {
             json!({"c": known.child_cursor}),
         ),
         Template::new(
+            "followed keys",
+            format!(
+                "{{ documents(collection: \"small\", first: {SMALL}) {{ nodes {{ \
+                 follow(path: \"/n\", collection: \"small\", first: 100) {{ key follow(path: \"/n\") {{ value }} }} }} }} }}"
+            ),
+            json!({}),
+        ),
+        Template::new(
             "cursors of children of documents",
             format!(
                 "query($c: String!) {{ documents(collection: \"large\", first: {LARGE}) {{ nodes {{ \

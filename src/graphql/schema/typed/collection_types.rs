@@ -177,7 +177,7 @@ impl TypesOfCollections {
         self.check_parts(of, made.parts)?;
         let filters = filter_types(&names.ty, &made).map_err(|why| refused(of, &why))?;
         let writes = write_types(&names.ty, &made).map_err(|why| refused(of, &why))?;
-        let inverses = inverse_fields(of, &names.ty).map_err(|why| refused(of, &why))?;
+        let inverses = inverse_fields(of, &names.ty);
         add_page_types(&mut made, filters.definitions, &names);
         let has_members = !writes.definitions.is_empty();
         made.definitions.extend(writes.definitions);

@@ -151,25 +151,19 @@ pub(super) struct InverseField {
 /// The parts of the field of an inverse: itself, and its arguments.
 pub(super) const PARTS_OF_INVERSE: usize = 9;
 
-/// The fields that lead from other documents to those of a collection with a type `ty`.
-///
-/// # Errors
-/// Why there is none.
-pub(super) fn inverse_fields(of: &CollectionType, ty: &str) -> Result<Vec<InverseField>, String> {
-    let references = of.indexed_references()?.into_iter();
+/// The fields that lead back to the documents of a collection with a type `ty`. There is none if the keys of one cannot
+/// be found, which is refused when a type is set.
+pub(super) fn inverse_fields(of: &CollectionType, ty: &str) -> Vec<InverseField> {
+    let references = of.indexed_references().unwrap_or_default().into_iter();
     let fields = references.filter_map(|it| {
-        let selected = Query::parse(&it.keys.path()).map_err(|error| error.message().to_owned());
-        let made = |name| -> Result<InverseField, String> {
-            Ok(InverseField {
-                collection: of.collection().into(),
-                ty: ty.to_owned(),
-                target: it.target,
-                name,
-                selected: selected?,
-                keys: it.keys,
-            })
-        };
-        it.inverse.map(made)
+        Some(InverseField {
+            collection: of.collection().into(),
+            ty: ty.to_owned(),
+            target: it.target,
+            name: it.inverse?,
+            selected: Query::parse(&it.keys.path()).ok()?,
+            keys: it.keys,
+        })
     });
     fields.collect()
 }
