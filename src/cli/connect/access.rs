@@ -271,7 +271,7 @@ impl DatabaseAccess {
         match self {
             Self::Direct(database) => operations::scan(database, collection)
                 .await
-                .map(ExportedDocuments::Direct),
+                .map(|scan| ExportedDocuments::Direct(Box::new(scan))),
             Self::Through(client) => client
                 .export(collection)
                 .await
@@ -363,7 +363,7 @@ impl FollowedLines {
 
 /// The documents of a collection.
 pub(crate) enum ExportedDocuments {
-    Direct(Scan),
+    Direct(Box<Scan>),
     Through(Records),
 }
 

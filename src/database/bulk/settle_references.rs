@@ -18,7 +18,9 @@ use crate::database::edit::update_operation::{Update, UpdateOperation};
 use crate::database::edit::{delete, exists};
 use crate::database::query::search::Search;
 use crate::database::query::{KeySet, Order, Page, matching};
-use crate::database::types::pending_references::{take_deleted, written_references};
+use crate::database::types::pending_references::{
+    WrittenReference, take_deleted, written_references,
+};
 use crate::database::types::referring_types::{ReferringPlace, ReferringTypes};
 use crate::document::filter::{Condition, Filter, Test};
 use crate::document::id::DocumentId;
@@ -45,7 +47,7 @@ pub async fn required_documents(
     let written = written_references(transaction);
     budget.pace(written.len() as u64).await?;
     let required = written.iter().filter(|it| it.seen.reference.exists);
-    Ok(required.filter_map(|it| it.target()).collect())
+    Ok(required.filter_map(WrittenReference::target).collect())
 }
 
 /// Acts on the documents that refer to deleted ones, and checks the references that were written. `hidden`
@@ -54,6 +56,7 @@ pub async fn required_documents(
 /// # Errors
 /// `TOO_LARGE`: more than [`BULK_DOCUMENTS_MAX`] documents refer to the deleted ones. `TYPE_MISMATCH`: a document
 /// does not fit its type at another place than that of the reference. As [`matching`], [`delete`] and [`update`].
+#[expect(clippy::implicit_hasher, reason = "it is that of required_documents")]
 pub async fn settle_references(
     transaction: &dyn Transaction,
     budget: &Budget,

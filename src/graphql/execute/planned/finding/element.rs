@@ -242,7 +242,7 @@ impl<'a> Element<'a> {
         let version = match &self.source {
             ReadSource::Loaded { loaded, first } => loaded.version(first + read)?,
             ReadSource::Answers { answers, .. } => match answer_in(answers, read)? {
-                Answer::Version(version) => version.clone(),
+                Answer::Version(version) => *version,
                 Answer::Value(_) | Answer::Remainder(_) => return Err(mismatch()),
             },
             _ => return Err(mismatch()),

@@ -117,18 +117,20 @@ pub(super) async fn follow(finder: &Finder<'_>, walks: &mut [&mut Walk]) -> Resu
         turn().await;
         hide(finder, walks).await?;
         let mut requests = Vec::new();
-        let mut begun = in_turns(walks.iter_mut());
-        while let Some(walk) = begun.next().await {
-            match (&reference(finder, walk.lookup)?.chain, &walk.next) {
-                (Some(path), Some(next)) => {
-                    let read =
-                        |path: &Path| ReadRequest::Value(next.clone(), path.clone(), Extent::First);
-                    requests.extend([read(Path::root()), read(path)]);
+        {
+            let mut begun = in_turns(walks.iter_mut());
+            while let Some(walk) = begun.next().await {
+                match (&reference(finder, walk.lookup)?.chain, &walk.next) {
+                    (Some(path), Some(next)) => {
+                        let read = |path: &Path| {
+                            ReadRequest::Value(next.clone(), path.clone(), Extent::First)
+                        };
+                        requests.extend([read(Path::root()), read(path)]);
+                    }
+                    _ => walk.found.extend(walk.next.take()),
                 }
-                _ => walk.found.extend(walk.next.take()),
             }
         }
-        drop(begun);
         if requests.is_empty() {
             return Ok(());
         }

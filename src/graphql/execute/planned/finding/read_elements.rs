@@ -82,7 +82,7 @@ impl Rounds<'_> {
             let Some((elements, reads)) = self.unread(finder.bound, *number) else {
                 continue;
             };
-            let mut begun = in_turns(elements.into_iter());
+            let mut begun = in_turns(elements);
             while let Some(element) = begun.next().await {
                 let asked = reads.0.iter().filter(|read| element.known(read).is_none());
                 let request_budget = finder.request_budget;
@@ -106,7 +106,7 @@ impl Rounds<'_> {
                 continue;
             };
             let mut answers = Vec::with_capacity(elements.len() * reads.0.len());
-            let mut begun = in_turns(elements.into_iter());
+            let mut begun = in_turns(elements);
             while let Some(element) = begun.next().await {
                 answers.extend(reads.0.iter().map(|read| match element.known(read) {
                     Some(known) => Ok(known),

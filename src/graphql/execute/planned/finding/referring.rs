@@ -23,14 +23,12 @@ pub(super) async fn find_referring(
     id: &DocumentId,
 ) -> Result<FoundPage> {
     let request_budget = finder.request_budget;
-    let query = match finder.permit {
-        Some(permit) => permit.page(number).ok_or_else(mismatch)?.clone(),
-        None => {
-            let request = finder
-                .arguments
-                .page(PageArguments::Typed(&selected.page))?;
-            request.query(request_budget, lookup.total).await?
-        }
+    let query = if let Some(permit) = finder.permit {
+        permit.page(number).ok_or_else(mismatch)?.clone()
+    } else {
+        let page = PageArguments::Typed(&selected.page);
+        let request = finder.arguments.page(page)?;
+        request.query(request_budget, lookup.total).await?
     };
     let query = query.within(refers_to(selected, id));
     let found = query.search(finder.read()?, request_budget).await;

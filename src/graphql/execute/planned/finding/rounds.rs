@@ -26,6 +26,7 @@ use crate::database::{self, Children, DocumentKey, Loaded, children_of};
 use crate::document::path::{Path, Place};
 use crate::error::Result;
 use crate::graphql::arguments::aggregate_request::{AggregateRequest, AggregatedValues, groups};
+use crate::graphql::arguments::children_request::ChildrenRequest;
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::bound::{
     Bound, DocumentAt, Lookup, LookupOf, ROOT, ValueAt,
@@ -256,26 +257,8 @@ impl<'a> Rounds<'a> {
                 Found::Selected(select(selected, &element, below, finder).await?)
             }
             LookupOf::Children { of, request } => {
-                let Some((document, base)) = self.value(finder, &element, of, *around)? else {
-                    return Ok(Found::Nothing.into());
-                };
-                let asked = AskedChildren::of(&document, &base.place, request.clone())?;
-                finder.request_budget.places(1)?;
-                let reads = &finder.bound.scopes[element.scope].reads;
-                let Some(whole) = element.whole(reads, of, &document) else {
-                    let key = ListKey {
-                        document,
-                        place: base.place,
-                        page: Some(asked.page.clone()),
-                    };
-                    return Ok(LookedUp::List(key, Some(asked)));
-                };
-                let memory = &finder.request_budget.memory;
-                let children = || children_of(&whole, &asked.page, memory);
-                let steps = STEPS_PER_READ * asked.page.size.min(whole.pair_count()) as u64;
-                let children = memory.budget().portion(steps, children);
-                let Children { page, more } = children.await?;
-                Found::Children(asked.found(page.into(), more)?)
+                let value = self.value(finder, &element, of, *around)?;
+                return look_up_children(finder, &element, (of, value), request).await;
             }
             LookupOf::Followed(followed) => {
                 let Some((document, _)) = self.value(finder, &element, &followed.of, *around)?
@@ -460,6 +443,35 @@ impl<'a> Rounds<'a> {
         let first = self.0[instance].lookups.get(lookup.number);
         Ok(first.ok_or_else(mismatch)? + element)
     }
+}
+
+/// Looks up the children of a value, or asks for them if the whole value was not read.
+async fn look_up_children<'a>(
+    finder: &Finder<'_>,
+    element: &Element<'_>,
+    (of, value): (&ValueAt<'_>, Option<(Arc<DocumentKey>, ValuePlace)>),
+    request: &ChildrenRequest,
+) -> Result<LookedUp<'a>> {
+    let Some((document, base)) = value else {
+        return Ok(Found::Nothing.into());
+    };
+    let asked = AskedChildren::of(&document, &base.place, request.clone())?;
+    finder.request_budget.places(1)?;
+    let reads = &finder.bound.scopes[element.scope].reads;
+    let Some(whole) = element.whole(reads, of, &document) else {
+        let key = ListKey {
+            document,
+            place: base.place,
+            page: Some(asked.page.clone()),
+        };
+        return Ok(LookedUp::List(key, Some(asked)));
+    };
+    let memory = &finder.request_budget.memory;
+    let children = || children_of(&whole, &asked.page, memory);
+    let steps = STEPS_PER_READ * asked.page.size.min(whole.pair_count()) as u64;
+    let children = memory.budget().portion(steps, children);
+    let Children { page, more } = children.await?;
+    Ok(Found::Children(asked.found(page.into(), more)?).into())
 }
 
 /// Follows the references of a level together.

@@ -348,13 +348,12 @@ impl<'b> Collector<'b, '_> {
         followed: &'b FollowedReference<'_>,
     ) -> Result<UsedDocuments<'b>> {
         let by = UsedBy::Followed(number);
-        let collection = match &followed.collection {
-            Some(collection) => collection,
-            None => {
-                let scope = self.bound.lookups[number].scope;
-                let around = self.documents(scope, followed.of.document)?;
-                around.ok_or_else(mismatch)?.collection
-            }
+        let collection = if let Some(collection) = &followed.collection {
+            collection
+        } else {
+            let scope = self.bound.lookups[number].scope;
+            let around = self.documents(scope, followed.of.document)?;
+            around.ok_or_else(mismatch)?.collection
         };
         Ok(UsedDocuments::all(collection, by))
     }
