@@ -146,8 +146,13 @@ pub(super) async fn exported(
             return None;
         }
     };
-    let mut text = Vec::new();
-    while !export.fill(&mut text, 100).await.expect("the store works") {}
+    let (mut text, mut is_ended) = (Vec::new(), false);
+    while !is_ended {
+        let mut piece = Vec::new();
+        let filled = export.fill(&mut piece, 100).await;
+        is_ended = filled.expect("the store works");
+        text.extend(piece);
+    }
     Some(String::from_utf8(text).expect("JSON"))
 }
 
