@@ -48,7 +48,7 @@ impl Model {
             name,
             target,
             is_list,
-            on_delete: *ACTIONS.choose(random).expect("some"),
+            on_delete: ACTIONS.choose(random).expect("some"),
             exists: random.random_bool(0.7),
             is_chain,
         };

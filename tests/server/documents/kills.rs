@@ -87,11 +87,11 @@ impl Client {
         let _ended = stream.read_to_end(&mut response);
         sending.join().expect("it ends");
         let response = String::from_utf8(response).expect("UTF-8");
-        let reports = response
+        let mut reports = response
             .lines()
             .filter(|line| line.starts_with('{') && line.ends_with('}'));
-        let reports = reports.map(|line| serde_json::from_str(line).expect("JSON"));
-        reports.last()
+        let mut reports = reports.map(|line| serde_json::from_str(line).expect("JSON"));
+        reports.next_back()
     }
 
     /// Sends uploads until the server ends or `stop` is set.

@@ -30,7 +30,7 @@ pub(super) struct Lines {
     collection: String,
     mode: LineMode,
     path: String,
-    lines: Vec<(String, Value)>,
+    contents: Vec<(String, Value)>,
 }
 
 #[derive(Clone, Copy, Debug)]
@@ -77,7 +77,7 @@ impl Lines {
             lines.insert(id, content);
         }
         Self {
-            lines: lines.into_iter().collect(),
+            contents: lines.into_iter().collect(),
             collection,
             mode,
             path,
@@ -88,14 +88,14 @@ impl Lines {
         let id = |id: &str| DocumentId::parse(id).expect("an id");
         if matches!(self.mode, LineMode::Merge) {
             let path = Path::pointer(&self.path).expect("a path");
-            let patches = self.lines.iter().map(|(key, patch)| NewPatch {
+            let patches = self.contents.iter().map(|(key, patch)| NewPatch {
                 id: id(key),
                 path: path.clone(),
                 patch: MergePatch::parse(&Bytes::from(patch.to_string())),
             });
             return BatchChanges::Merge(patches.collect());
         }
-        let documents = self.lines.iter().map(|(key, document)| NewDocument {
+        let documents = self.contents.iter().map(|(key, document)| NewDocument {
             id: id(key),
             leaves: Leaves::from_json(&document.to_string()),
         });

@@ -29,7 +29,7 @@ use crate::graphql::arguments::aggregate_request::{AggregateRequest, AggregatedV
 use crate::graphql::arguments::children_request::ChildrenRequest;
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::bound::{
-    Bound, DocumentAt, Lookup, LookupOf, ROOT, ValueAt,
+    Bound, DocumentAt, Lookup, LookupOf, ROOT, ReadAt, ValueAt,
 };
 use crate::graphql::execute::planned::given::{Given, Outcome};
 use crate::graphql::execute::planned::permit::plan_permit::without_advice;
@@ -265,10 +265,8 @@ impl<'a> Rounds<'a> {
                 else {
                     return Ok(Found::Followed(FollowedDocuments::default()).into());
                 };
-                let key = match followed.of.read {
-                    Some(read) => element.part(read.read, &document)?,
-                    None => None,
-                };
+                let key = |read: &ReadAt| element.part(read.read, &document);
+                let key = followed.of.read.as_ref().map_or(Ok(None), key)?;
                 let walk = Walk::begin(number, followed, document, key.as_ref())?;
                 return Ok(LookedUp::Walk(walk));
             }
