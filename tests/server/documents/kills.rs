@@ -87,7 +87,7 @@ impl Client {
         let _ended = stream.read_to_end(&mut response);
         sending.join().expect("it ends");
         let response = String::from_utf8(response).expect("UTF-8");
-        let mut reports = response
+        let reports = response
             .lines()
             .filter(|line| line.starts_with('{') && line.ends_with('}'));
         let mut reports = reports.map(|line| serde_json::from_str(line).expect("JSON"));
