@@ -55,7 +55,8 @@ pub async fn required_documents(
 ///
 /// # Errors
 /// `TOO_LARGE`: more than [`BULK_DOCUMENTS_MAX`] documents refer to the deleted ones. `TYPE_MISMATCH`: a document
-/// does not fit its type at another place than that of the reference. As [`matching`], [`delete`] and [`update`].
+/// does not fit its type at another place than that of the reference. Errors of the store and of
+/// the budget.
 #[expect(clippy::implicit_hasher, reason = "it is that of required_documents")]
 pub async fn settle_references(
     transaction: &dyn Transaction,
