@@ -146,10 +146,6 @@ fn store_typed(client: &mut Client) {
             }}},
             "names": {"type": "object", "additionalProperties": {
                 "type": "object", "properties": {"a": number}}},
-            "links": {"type": "array", "items": {"type": ["string", "null"], "x-reference":
-                {"collection": "items", "as": "linked", "inverse": "linkedBy", "exists": true, "onDelete": "nullify"}}},
-            "above": {"type": ["string", "null"], "x-reference":
-                {"collection": "items", "as": "itemAbove", "chain": "itemsAbove", "onDelete": "restrict"}},
             "tree": {"$ref": "#/$defs/tree"}
         },
         "$defs": {"tree": {"type": "object", "additionalProperties": {"$ref": "#/$defs/tree"}}}
@@ -163,18 +159,12 @@ fn store_typed(client: &mut Client) {
             .collect();
         let document = format!(
             "{{\"n\":{at},\"s\":\"s{at}\",\"kind\":\"A\",\"numbers\":{},\"rows\":{},\"names\":{{{}}},\
-             \"links\":{},\"above\":{},\"tree\":{{\"a\":{{\"b\":{{}}}}}}}}",
+             \"tree\":{{\"a\":{{\"b\":{{}}}}}}}}",
             numbers(20_000),
             list(3_000, |at| format!(
                 "{{\"a\":{at},\"m\":{{\"x\":{at},\"y\":[1]}}}}"
             )),
-            names.join(","),
-            list(1_000, |link| format!("\"{}\"", link % (at + 1))),
-            if at > 0 {
-                format!("\"{}\"", at - 1)
-            } else {
-                "null".to_owned()
-            }
+            names.join(",")
         );
         store(client, "items", &at.to_string(), &document);
     }

@@ -9,7 +9,6 @@ use super::Template;
 pub(super) fn templates() -> Vec<Template> {
     let mut templates = reads();
     templates.extend(pages());
-    templates.extend(references());
     templates.extend(others());
     templates
 }
@@ -40,44 +39,6 @@ fn reads() -> Vec<Template> {
                     "a#: item(key: \"0\") { n s kind rows(last: 10) { a } names(first: 10) { key } } "
                 )
             ),
-            json!({}),
-        ),
-    ]
-}
-
-fn references() -> Vec<Template> {
-    let links: Vec<String> = (0..10_001).map(|at| (at % TYPED).to_string()).collect();
-    vec![
-        Template::new(
-            "typed references",
-            format!(
-                "{{ items(first: {TYPED}) {{ nodes {{ linked(first: 20) {{ n linked(first: 20) {{ s }} }}
-                    itemAbove {{ key }} itemsAbove {{ key linked(first: 5) {{ n }} }} }} }} }}"
-            ),
-            json!({}),
-        ),
-        Template::new(
-            "typed references back",
-            format!(
-                "{{ items(first: {TYPED}) {{ nodes {{ a: linkedBy(first: 100) {{ totalCount nodes {{ n }} }}
-                    b: linkedBy(first: 10, where: {{n: {{gte: 0}}}}, orderBy: {{n: DESC}}) {{ nodes {{ linkedBy(first: 5) {{
-                    edges {{ cursor node {{ s }} }} plan {{ index }} }} }} }} }} }} }}"
-            ),
-            json!({}),
-        ),
-        Template::new(
-            "many checked references",
-            "mutation($p: ItemPatch!) { updateItem(key: \"0\", patch: $p) { key } }".to_owned(),
-            json!({"p": {"links": links[..10_000]}}),
-        ),
-        Template::new(
-            "too many checked references",
-            "mutation($p: ItemPatch!) { updateItem(key: \"0\", patch: $p) { key } }".to_owned(),
-            json!({"p": {"links": links}}),
-        ),
-        Template::new(
-            "deletions that references act on",
-            "mutation { deleteItem(key: \"0\") { deleted } }".to_owned(),
             json!({}),
         ),
     ]
