@@ -21,7 +21,6 @@ mod log;
 pub(crate) mod open;
 mod options;
 mod reclaim;
-mod redb_panics;
 mod tables;
 mod transaction;
 

@@ -20,7 +20,7 @@ use super::deferred_file::DeferredFile;
 use super::log::{
     LogDirectory, LogFiles, LogPlace, Recovery, StoreLog, check_ended, error_of, replay,
 };
-use super::redb_panics::{OpenDatabase, quietly};
+use super::tables::redb_panics::{OpenDatabase, quietly};
 use super::tables::{ENGINE, LAST_COMMIT, PAIRS};
 use super::{EmbeddedOptions, files};
 use crate::error::{Error, ErrorKind, Result};

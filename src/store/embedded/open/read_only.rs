@@ -14,7 +14,7 @@ use tokio::sync::watch;
 use super::super::commit::{Progress, Published};
 use super::super::deferred_file::DeferredFile;
 use super::super::log::{LogDirectory, LogFiles, Recovery, check_ended, error_of};
-use super::super::redb_panics::OpenDatabase;
+use super::super::tables::redb_panics::OpenDatabase;
 use super::super::tables::view::{Base, View};
 use super::super::{EmbeddedOptions, files};
 use super::sessions::sessions;

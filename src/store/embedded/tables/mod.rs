@@ -5,6 +5,7 @@ pub(super) mod overlay;
 pub(super) mod overlays;
 pub(super) mod pairs;
 pub(super) mod portions;
+pub(super) mod redb_panics;
 mod table_walk;
 pub(super) mod tombstones;
 pub(super) mod view;

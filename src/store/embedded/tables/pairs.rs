@@ -7,13 +7,13 @@ use redb::{CursorError, ReadableTable, StorageError, Table};
 use super::Bytes;
 use super::overlay::KeyChange;
 use super::overlays::OverlayWalk;
+use super::redb_panics::read_table;
 use super::tombstones;
 pub(crate) use super::visible::Tables;
 use super::visible::{Visible, VisiblePart};
 use crate::limits::{
     READ_BYTES_PER_STEP, READ_STEPS_AT_A_TIME, STEPS_PER_HIDDEN_RANGE, STEPS_PER_RANGE,
 };
-use crate::store::embedded::redb_panics::read_table;
 use crate::store::read::{BatchStart, Filling};
 use crate::store::{Pairs, RangeRead, key_after};
 

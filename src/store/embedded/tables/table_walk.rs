@@ -4,8 +4,8 @@ use redb::{ReadableTable, StorageError};
 
 use super::Bytes;
 use super::pairs::{PortionEnd, PortionSteps, Tables, append_range, rest_after};
+use super::redb_panics::read_table;
 use crate::limits::PAIRS_WALKED_MAX;
-use crate::store::embedded::redb_panics::read_table;
 use crate::store::read::{BatchStart, Filling};
 use crate::store::{Pairs, RangeRead};
 

@@ -8,7 +8,7 @@ use std::sync::Once;
 use redb::{Database, StorageError};
 
 /// Reads a table. A panic becomes [`StorageError::Corrupted`]. What was being read is of no use then.
-pub(super) fn read_table<T>(
+pub(crate) fn read_table<T>(
     read: impl FnOnce() -> Result<T, StorageError>,
 ) -> Result<T, StorageError> {
     quietly(read).unwrap_or_else(|panic| Err(StorageError::Corrupted(panic)))
@@ -16,7 +16,7 @@ pub(super) fn read_table<T>(
 
 /// A database of redb. redb writes when it closes a file; if that panics, a warning is logged, and the
 /// next start repairs the file or rejects it.
-pub(super) struct OpenDatabase(Option<Database>);
+pub(crate) struct OpenDatabase(Option<Database>);
 
 impl From<Database> for OpenDatabase {
     fn from(database: Database) -> Self {
@@ -53,7 +53,7 @@ thread_local! {
 }
 
 /// Runs `work`. A panic is not printed; its text is the error.
-pub(super) fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     static HOOK: Once = Once::new();
     HOOK.call_once(|| {
         let print = panic::take_hook();
