@@ -312,7 +312,7 @@ async fn damaged_pages_of_redb_are_errors_and_no_panics() {
             // A store that is written to, and closed.
             if let Ok(store) = machine.open() {
                 match set(&store, "0300", vec![2; 400]).await {
-                    Ok(_) => drop(store),
+                    Ok(()) => drop(store),
                     Err(error) => assert_eq!(error.kind(), ErrorKind::Unavailable, "page {at}"),
                 }
             }
