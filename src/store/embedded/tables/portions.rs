@@ -3,14 +3,15 @@
 //! A batch may have many pairs, and may have to step over any number of cleared keys and hidden ranges. A
 //! portion ends after [`READ_STEPS_AT_A_TIME`](crate::limits::READ_STEPS_AT_A_TIME) steps. Those over
 //! what it does not return are charged to the budget of the read. The next portion continues there, in
-//! the same batch.
+//! the same batch. The pairs before count as memory of the budget between portions, because the reads of
+//! many fields may wait for their next portion at once.
 
 use redb::{ReadableTable, StorageError};
 
 use super::Bytes;
 use super::pairs::{PortionEnd, PortionSteps, Tables, append_range};
 use super::table_walk::TableWalk;
-use crate::budget::{count_steps, pause, turn};
+use crate::budget::{Budget, Share, count_steps, pause, turn};
 use crate::error::{Error, Result};
 use crate::store::read::BatchStart;
 use crate::store::{Batch, MultiRange, Pairs, RangeRead};
@@ -45,6 +46,7 @@ pub(crate) async fn range(
     }
     let mut pairs = Pairs::default();
     let mut rest = None;
+    let mut held = HeldPairs::of(&range);
     loop {
         let mut portion = BatchPortion {
             range: rest_of(range, rest.as_deref()),
@@ -59,7 +61,30 @@ pub(crate) async fn range(
             PortionEnd::Done { more } => return Ok(Batch { pairs, more }),
             PortionEnd::Paused(at) => rest = Some(at),
         }
+        held.hold(&pairs)?;
         pause().await;
+    }
+}
+
+/// The memory of the pairs of the portions before, while the next one waits.
+struct HeldPairs(Option<Share>);
+
+impl HeldPairs {
+    fn of(range: &RangeRead<'_>) -> Self {
+        Self(range.budget.map(Budget::counted_share))
+    }
+
+    /// Takes the memory of what was added since the last call.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: the memory of all requests is used up.
+    fn hold(&mut self, pairs: &Pairs) -> Result<()> {
+        let Some(share) = &self.0 else {
+            return Ok(());
+        };
+        let bytes = pairs.bytes() + pairs.spare_bytes();
+        share.take(bytes.saturating_sub(share.held()))?;
+        Ok(())
     }
 }
 
@@ -145,14 +170,19 @@ pub(crate) async fn ranges(
         steps: PortionSteps::default(),
     };
     turn().await;
-    let mut is_first = true;
-    while portion.round.batches.len() < ranges.len() {
-        if !std::mem::take(&mut is_first) {
-            pause().await;
-        }
+    let mut held = ranges.first().map(HeldPairs::of);
+    loop {
         if let Err(error) = read(&mut portion).and_then(|()| portion.charge()) {
             portion.fail(&error);
         }
+        if portion.round.batches.len() == ranges.len() {
+            return portion.round;
+        }
+        let held = held.as_mut().map(|held| held.hold(&portion.round.pairs));
+        if let Some(Err(error)) = held {
+            portion.fail(&error);
+            return portion.round;
+        }
+        pause().await;
     }
-    portion.round
 }
