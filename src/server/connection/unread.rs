@@ -109,3 +109,39 @@ impl UnreadBytes {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use futures::FutureExt as _;
+
+    use super::*;
+    use crate::budget::Pool;
+
+    #[test]
+    fn a_complete_head_is_served_without_memory() {
+        let pool = Pool::new(0);
+        let all = pool.counted_share();
+        all.add(1);
+        let unread = UnreadBytes::new(pool.share(), None);
+        unread.received(HTTP1_BUFFER_BYTES_MAX);
+        assert!(unread.check().is_err(), "the head may have more");
+        unread.end_head();
+        unread.check().expect("the head is complete");
+        unread.received(1);
+        unread.check().expect("it is of the body");
+        unread.begin_head();
+        unread.check().expect("nothing of the next head came");
+    }
+
+    #[test]
+    fn a_connection_whose_head_is_complete_is_not_shed() {
+        let unread = UnreadBytes::new(Pool::new(0).share(), None);
+        unread.shed.notify_one();
+        unread.end_head();
+        assert!(unread.shed().now_or_never().is_none());
+        unread.begin_head();
+        assert!(unread.shed().now_or_never().is_none(), "it is forgotten");
+        unread.shed.notify_one();
+        assert!(unread.shed().now_or_never().is_some());
+    }
+}

@@ -186,3 +186,47 @@ pub(crate) async fn ranges(
         pause().await;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::Pool;
+    use crate::limits::Bounds;
+
+    /// The pairs of a portion have about 1,000,000 bytes.
+    fn fill(pairs: &mut Pairs) {
+        for number in 0..100_u8 {
+            pairs.push(&[number], &[0; 10_000]);
+        }
+    }
+
+    #[tokio::test]
+    async fn pairs_count_while_the_next_portion_waits() {
+        let pool = Pool::new(3_000_000);
+        let budget = Budget::of_test_in(&pool, &Bounds::DEFAULT);
+        let read = RangeRead::new(b"a", b"b").paid_by(&budget);
+        let mut portions = 0;
+        let whole = range(read, |portion| {
+            portions += 1;
+            fill(&mut portion.pairs);
+            Ok(PortionEnd::Paused(b"a".to_vec()))
+        });
+        let error = whole.await.expect_err("there is no memory");
+        assert!(error.message().contains("3000000 bytes"), "{error:?}");
+        assert!((2..=3).contains(&portions), "{portions} portions");
+        assert_eq!(pool.held(), 0);
+
+        portions = 0;
+        let both = [read, read];
+        let round = ranges(&both, |portion| {
+            portions += 1;
+            fill(&mut portion.round.pairs);
+            Ok(())
+        });
+        let round = round.await;
+        assert!((2..=3).contains(&portions), "{portions} portions");
+        assert_eq!(round.batches.len(), 2);
+        assert!(round.batches.iter().all(Result::is_err));
+        assert_eq!(pool.held(), 0);
+    }
+}
