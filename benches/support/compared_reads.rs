@@ -7,7 +7,7 @@ use super::programs::Program;
 use super::{TURN, compare, document};
 
 const CONNECTIONS: usize = 32;
-/// Products with a category, a price and a name, of which two indexes have the first two.
+/// Products, with an index of their categories and prices, and one of their slugs.
 const PRODUCTS: usize = 2_000;
 const ELEMENTS: usize = 50_000;
 

@@ -327,7 +327,8 @@ mod tests {
         tokio::time::timeout(Duration::from_secs(60), task)
             .await
             .expect("every part ends");
-        assert!(polls.get() <= 4 * PARTS, "{}", polls.get());
+        // Fewer than 4 for each on an idle machine. Each part polled for each other one would be 5,000.
+        assert!(polls.get() <= 40 * PARTS, "{}", polls.get());
         assert!(ended.take().is_sorted());
     }
 

@@ -108,11 +108,12 @@ impl<S: AsyncRead + Unpin> AsyncRead for CountedReads<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
+        self.unread.check()?;
         let before = buffer.filled().len();
         let read = Pin::new(&mut self.stream).poll_read(context, buffer);
         let bytes = buffer.filled().len() - before;
         if bytes > 0 {
-            self.unread.received(bytes)?;
+            self.unread.received(bytes);
         }
         read
     }

@@ -123,38 +123,30 @@ pub(crate) fn append_range(
         return Ok(PortionEnd::Done { more: false });
     }
     steps.begin_range();
-    read_table(|| append_visible(tables, range, start, pairs, steps))
-}
-
-fn append_visible(
-    tables: Tables<'_, impl ReadableTable<Bytes, Bytes>>,
-    range: RangeRead<'_>,
-    start: BatchStart,
-    pairs: &mut Pairs,
-    steps: &mut PortionSteps,
-) -> Result<PortionEnd, StorageError> {
-    let mut filling = Filling::new(pairs, start, &range);
-    let changes = tables
-        .overlays
-        .map(|overlays| overlays.range(range.begin, range.end, range.reverse));
-    let mut fill = Fill {
-        table: tables.pairs,
-        reverse: range.reverse,
-        changes: changes.filter(|changes| changes.peek().is_some()),
-        filling: &mut filling,
-        steps,
-    };
-    let filled = if tables.hide(range.begin, range.end) {
-        fill.visible(Visible::new(tables, &range))?
-    } else {
-        fill.part(range.begin, range.end)?
-    };
-    Ok(match fill.rest(filled) {
-        ControlFlow::Continue(()) => PortionEnd::Done { more: false },
-        ControlFlow::Break(Stop::Full) => PortionEnd::Done {
-            more: filling.more(),
-        },
-        ControlFlow::Break(Stop::Paused(at)) => PortionEnd::Paused(at),
+    read_table(|| {
+        let mut filling = Filling::new(pairs, start, &range);
+        let changes = tables
+            .overlays
+            .map(|overlays| overlays.range(range.begin, range.end, range.reverse));
+        let mut fill = Fill {
+            table: tables.pairs,
+            reverse: range.reverse,
+            changes: changes.filter(|changes| changes.peek().is_some()),
+            filling: &mut filling,
+            steps,
+        };
+        let filled = if tables.hide(range.begin, range.end) {
+            fill.visible(Visible::new(tables, &range))?
+        } else {
+            fill.part(range.begin, range.end)?
+        };
+        Ok(match fill.rest(filled) {
+            ControlFlow::Continue(()) => PortionEnd::Done { more: false },
+            ControlFlow::Break(Stop::Full) => PortionEnd::Done {
+                more: filling.more(),
+            },
+            ControlFlow::Break(Stop::Paused(at)) => PortionEnd::Paused(at),
+        })
     })
 }
 

@@ -3,14 +3,15 @@
 //! A batch may have many pairs, and may have to step over any number of cleared keys and hidden ranges. A
 //! portion ends after [`READ_STEPS_AT_A_TIME`](crate::limits::READ_STEPS_AT_A_TIME) steps. Those over
 //! what it does not return are charged to the budget of the read. The next portion continues there, in
-//! the same batch.
+//! the same batch. The pairs before count as memory of the budget between portions, because the reads of
+//! many fields may wait for their next portion at once.
 
 use redb::{ReadableTable, StorageError};
 
 use super::Bytes;
 use super::pairs::{PortionEnd, PortionSteps, Tables, append_range};
 use super::table_walk::TableWalk;
-use crate::budget::{count_steps, pause, turn};
+use crate::budget::{Budget, Share, count_steps, pause, turn};
 use crate::error::{Error, Result};
 use crate::store::read::BatchStart;
 use crate::store::{Batch, MultiRange, Pairs, RangeRead};
@@ -45,6 +46,7 @@ pub(crate) async fn range(
     }
     let mut pairs = Pairs::default();
     let mut rest = None;
+    let mut held = HeldPairs::of(&range);
     loop {
         let mut portion = BatchPortion {
             range: rest_of(range, rest.as_deref()),
@@ -59,7 +61,30 @@ pub(crate) async fn range(
             PortionEnd::Done { more } => return Ok(Batch { pairs, more }),
             PortionEnd::Paused(at) => rest = Some(at),
         }
+        held.hold(&pairs)?;
         pause().await;
+    }
+}
+
+/// The memory of the pairs of the portions before, while the next one waits.
+struct HeldPairs(Option<Share>);
+
+impl HeldPairs {
+    fn of(range: &RangeRead<'_>) -> Self {
+        Self(range.budget.map(Budget::counted_share))
+    }
+
+    /// Takes the memory of what was added since the last call.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: the memory of all requests is used up.
+    fn hold(&mut self, pairs: &Pairs) -> Result<()> {
+        let Some(share) = &self.0 else {
+            return Ok(());
+        };
+        let bytes = pairs.bytes() + pairs.spare_bytes();
+        share.take(bytes.saturating_sub(share.held()))?;
+        Ok(())
     }
 }
 
@@ -145,14 +170,63 @@ pub(crate) async fn ranges(
         steps: PortionSteps::default(),
     };
     turn().await;
-    let mut is_first = true;
-    while portion.round.batches.len() < ranges.len() {
-        if !std::mem::take(&mut is_first) {
-            pause().await;
-        }
+    let mut held = ranges.first().map(HeldPairs::of);
+    loop {
         if let Err(error) = read(&mut portion).and_then(|()| portion.charge()) {
             portion.fail(&error);
         }
+        if portion.round.batches.len() == ranges.len() {
+            return portion.round;
+        }
+        let held = held.as_mut().map(|held| held.hold(&portion.round.pairs));
+        if let Some(Err(error)) = held {
+            portion.fail(&error);
+            return portion.round;
+        }
+        pause().await;
     }
-    portion.round
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::budget::Pool;
+    use crate::limits::Bounds;
+
+    /// The pairs of a portion have about 1,000,000 bytes.
+    fn fill(pairs: &mut Pairs) {
+        for number in 0..100_u8 {
+            pairs.push(&[number], &[0; 10_000]);
+        }
+    }
+
+    #[tokio::test]
+    async fn pairs_count_while_the_next_portion_waits() {
+        let pool = Pool::new(3_000_000);
+        let budget = Budget::of_test_in(&pool, &Bounds::DEFAULT);
+        let read = RangeRead::new(b"a", b"b").paid_by(&budget);
+        let mut portions = 0;
+        let whole = range(read, |portion| {
+            portions += 1;
+            fill(&mut portion.pairs);
+            Ok(PortionEnd::Paused(b"a".to_vec()))
+        });
+        let error = whole.await.expect_err("there is no memory");
+        assert!(error.message().contains("3000000 bytes"), "{error:?}");
+        assert!((2..=3).contains(&portions), "{portions} portions");
+        assert_eq!(pool.held(), 0);
+
+        portions = 0;
+        let both = [read, read];
+        let round = ranges(&both, |portion| {
+            portions += 1;
+            fill(&mut portion.round.pairs);
+            Ok(())
+        });
+        let round = round.await;
+        assert!((2..=3).contains(&portions), "{portions} portions");
+        assert_eq!(round.batches.len(), 2);
+        assert!(round.batches.iter().all(Result::is_err));
+        assert_eq!(pool.held(), 0);
+    }
 }

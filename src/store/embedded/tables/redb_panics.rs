@@ -48,7 +48,7 @@ impl Drop for OpenDatabase {
 }
 
 thread_local! {
-    /// The panics of this thread while it runs [`quietly`].
+    /// The panics of this thread while it runs [`quietly`]. A call inside another has its own.
     static PANICS: RefCell<Option<String>> = const { RefCell::new(None) };
 }
 
@@ -68,8 +68,25 @@ pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
             }
         }));
     });
-    PANICS.set(Some(String::new()));
+    let around = PANICS.replace(Some(String::new()));
     let done = catch_unwind(AssertUnwindSafe(work));
-    let panics = PANICS.take().unwrap_or_default();
+    let panics = PANICS.replace(around).unwrap_or_default();
     done.map_err(|_| panics)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_inside_another_leaves_the_outer_one_its_panics() {
+        let outer: Result<(), String> = quietly(|| {
+            let inner: Result<(), String> = quietly(|| panic!("the inner one"));
+            assert!(inner.is_err_and(|text| text.contains("the inner one")));
+            panic!("the outer one");
+        });
+        let text = outer.expect_err("it panics");
+        assert!(text.contains("the outer one"), "{text}");
+        assert!(!text.contains("the inner one"), "{text}");
+    }
 }
