@@ -302,14 +302,12 @@ mod tests {
         }
     }
 
-    /// Each part works for two slices. A part is polled when it may go on, and seldom in vain.
-    #[tokio::test]
-    async fn many_parts_are_resumed_in_their_order() {
-        const PARTS: usize = 10_000;
+    /// The polls of this many parts, of which each works for two slices. They end in their order.
+    async fn polls_of_parts(count: usize) -> usize {
         let polls = Cell::new(0);
         let ended = RefCell::new(Vec::new());
         let (counted, noted) = (&polls, &ended);
-        let parts = (0..PARTS).map(async |part| {
+        let parts = (0..count).map(async |part| {
             let mut works = pin!(async {
                 for _ in 0..2 {
                     turn().await;
@@ -327,9 +325,24 @@ mod tests {
         tokio::time::timeout(Duration::from_secs(60), task)
             .await
             .expect("every part ends");
-        // Fewer than 4 for each on an idle machine. Each part polled for each other one would be 5,000.
-        assert!(polls.get() <= 40 * PARTS, "{}", polls.get());
         assert!(ended.take().is_sorted());
+        polls.get()
+    }
+
+    /// A part is polled when it may go on, and seldom in vain.
+    #[tokio::test]
+    async fn many_parts_are_resumed_in_their_order() {
+        const PARTS: usize = 10_000;
+        // Slices also end by time. So a busy machine may add polls in vain, but not each time.
+        let mut polls = Vec::new();
+        for _ in 0..3 {
+            let counted = polls_of_parts(PARTS).await;
+            if counted <= 4 * PARTS {
+                return;
+            }
+            polls.push(counted);
+        }
+        panic!("{polls:?} polls of {PARTS} parts");
     }
 
     #[tokio::test]

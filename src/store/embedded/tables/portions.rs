@@ -46,7 +46,7 @@ pub(crate) async fn range(
     }
     let mut pairs = Pairs::default();
     let mut rest = None;
-    let mut held = HeldPairs::of(&range);
+    let held = HeldPairs::of(Some(&range));
     loop {
         let mut portion = BatchPortion {
             range: rest_of(range, rest.as_deref()),
@@ -70,20 +70,21 @@ pub(crate) async fn range(
 struct HeldPairs(Option<Share>);
 
 impl HeldPairs {
-    fn of(range: &RangeRead<'_>) -> Self {
-        Self(range.budget.map(Budget::counted_share))
+    /// Nothing yet. The budget is that of one of the ranges.
+    fn of(range: Option<&RangeRead<'_>>) -> Self {
+        let budget = range.and_then(|range| range.budget);
+        Self(budget.map(Budget::counted_share))
     }
 
     /// Takes the memory of what was added since the last call.
     ///
     /// # Errors
     /// `UNAVAILABLE`: the memory of all requests is used up.
-    fn hold(&mut self, pairs: &Pairs) -> Result<()> {
-        let Some(share) = &self.0 else {
-            return Ok(());
-        };
-        let bytes = pairs.bytes() + pairs.spare_bytes();
-        share.take(bytes.saturating_sub(share.held()))?;
+    fn hold(&self, pairs: &Pairs) -> Result<()> {
+        if let Some(share) = &self.0 {
+            let bytes = pairs.bytes() + pairs.spare_bytes();
+            share.take(bytes.saturating_sub(share.held()))?;
+        }
         Ok(())
     }
 }
@@ -137,6 +138,11 @@ impl RoundPortion<'_> {
         }
     }
 
+    /// Whether ranges are left for the next portion.
+    fn is_paused(&self) -> bool {
+        self.round.batches.len() < self.ranges.len()
+    }
+
     /// Charges what the last portion stepped over.
     fn charge(&mut self) -> Result<()> {
         let steps = std::mem::take(&mut self.steps);
@@ -151,7 +157,7 @@ impl RoundPortion<'_> {
         if let Some((start, _)) = self.rest.take() {
             self.round.finish(start.pairs, Err(error.clone()));
         }
-        while self.round.batches.len() < self.ranges.len() {
+        while self.is_paused() {
             let pairs = self.round.pairs.len();
             self.round.finish(pairs, Err(error.clone()));
         }
@@ -170,17 +176,16 @@ pub(crate) async fn ranges(
         steps: PortionSteps::default(),
     };
     turn().await;
-    let mut held = ranges.first().map(HeldPairs::of);
+    let held = HeldPairs::of(ranges.first());
     loop {
-        if let Err(error) = read(&mut portion).and_then(|()| portion.charge()) {
+        let mut read = read(&mut portion).and_then(|()| portion.charge());
+        if read.is_ok() && portion.is_paused() {
+            read = held.hold(&portion.round.pairs);
+        }
+        if let Err(error) = read {
             portion.fail(&error);
         }
-        if portion.round.batches.len() == ranges.len() {
-            return portion.round;
-        }
-        let held = held.as_mut().map(|held| held.hold(&portion.round.pairs));
-        if let Some(Err(error)) = held {
-            portion.fail(&error);
+        if !portion.is_paused() {
             return portion.round;
         }
         pause().await;
