@@ -11,8 +11,12 @@ use super::slice::{count_steps, turn, uncounted};
 use super::{Budget, Steps};
 use crate::error::{Error, Result};
 use crate::limits::{
-    JSON_BYTES_AT_ONCE, JSON_BYTES_PER_STEP, MOVED_BYTES_AT_ONCE, PORTION_STEPS_MAX,
+    DOUBLED_BYTES_MAX, JSON_BYTES_AT_ONCE, JSON_BYTES_PER_STEP, MOVED_BYTES_AT_ONCE,
+    PORTION_STEPS_MAX,
 };
+
+/// Items for which a large list has room beyond what it needs.
+const ITEMS_BEHIND: usize = 1 << 10;
 
 /// Permits for long work of queries, one per processor, so that the threads that serve requests get
 /// a processor soon.
@@ -102,16 +106,32 @@ async fn is_short(steps: u64) -> bool {
     is_short
 }
 
-/// Makes room for so many further items in a list. A large list is moved on a blocking thread.
+/// Makes room for so many further items in a list. A large list is moved on a blocking thread, and grows by a
+/// quarter instead of doubling, so that the memory it takes is close to what counts as held.
 #[inline]
 pub fn grow<T>(list: &mut Vec<T>, additional: usize) {
-    if list.capacity() - list.len() >= additional {
-        return;
+    if list.capacity() - list.len() < additional {
+        grow_by(list, additional);
     }
-    if list.len() * size_of::<T>() <= MOVED_BYTES_AT_ONCE {
+}
+
+fn grow_by<T>(list: &mut Vec<T>, additional: usize) {
+    if (list.len() + additional) * size_of::<T>() > DOUBLED_BYTES_MAX {
+        // With room for a few more, such as the end of a text behind a long string.
+        let additional = (additional + ITEMS_BEHIND).max(list.len() / 4);
+        block_thread(|| list.reserve_exact(additional));
+    } else if list.len() * size_of::<T>() <= MOVED_BYTES_AT_ONCE {
         list.reserve(additional);
     } else {
         block_thread(|| list.reserve(additional));
+    }
+}
+
+/// Releases the memory of a list that is complete, if much of it is unused.
+pub fn release_unused<T>(list: &mut Vec<T>) {
+    let unused = list.capacity() - list.len();
+    if unused * size_of::<T>() > MOVED_BYTES_AT_ONCE && unused > list.len() / 4 {
+        block_thread(|| list.shrink_to(list.len() + ITEMS_BEHIND));
     }
 }
 
@@ -161,5 +181,23 @@ mod tests {
         let here = thread::current().id();
         assert_eq!(on(JSON_BYTES_AT_ONCE).await.expect("done"), here);
         assert_ne!(on(JSON_BYTES_AT_ONCE + 1).await.expect("done"), here);
+    }
+    #[test]
+    fn large_lists_have_little_unused_memory() {
+        let mut list = Vec::new();
+        while list.len() < 8 * DOUBLED_BYTES_MAX {
+            grow(&mut list, 100);
+            list.extend_from_slice(&[1; 100]);
+            let most = (list.len() + list.len() / 4 + 2 * ITEMS_BEHIND).max(2 * DOUBLED_BYTES_MAX);
+            assert!(
+                list.capacity() <= most,
+                "{} of {}",
+                list.len(),
+                list.capacity()
+            );
+        }
+        list.truncate(100);
+        release_unused(&mut list);
+        assert!(list.capacity() <= 100 + ITEMS_BEHIND, "{}", list.capacity());
     }
 }

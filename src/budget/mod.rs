@@ -24,7 +24,7 @@ mod waiting_client;
 mod written_text;
 
 pub(crate) use compute::reads_here;
-pub use compute::{block_thread, grow, offload_if_large, portion};
+pub use compute::{block_thread, grow, offload_if_large, portion, release_unused};
 pub use counters::Budget;
 pub use pool::{Pool, Share};
 pub use reservation::Reservation;

@@ -7,8 +7,9 @@ use super::tuple::{
     EMPTY_ARRAY, EMPTY_OBJECT, ESCAPE, PIECE, STRING, decode_leaf, decode_piece,
     is_canonical_integer, split_first, split_plain_string, split_short_integer,
 };
+use crate::budget::grow;
 use crate::document::assemble::{Assembler, Misshapen};
-use crate::document::json::{write_plain_before_nul, write_string};
+use crate::document::json::{utf8, write_characters, write_plain_before_nul, write_string};
 use crate::document::leaf::Kind;
 use crate::document::path::SegmentRef;
 use crate::limits::{NEIGHBOURING_IDS_BYTES_MAX, NEIGHBOURING_IDS_MAX};
@@ -219,6 +220,28 @@ pub trait Assemble {
     /// # Errors
     /// The assembler cannot take it.
     fn string(&mut self, text: &str) -> Result<(), Self::Error>;
+    /// Takes the next piece of a string at the current place. `pending` is empty before the first piece, and
+    /// keeps what has no effect yet: all of the string, unless the assembler takes strings piece by piece.
+    ///
+    /// # Errors
+    /// The pieces are not valid UTF-8 together.
+    fn piece(
+        &mut self,
+        pending: &mut Vec<u8>,
+        piece: &[u8],
+        _is_first: bool,
+    ) -> Result<(), Malformed> {
+        grow(pending, piece.len());
+        pending.extend_from_slice(piece);
+        Ok(())
+    }
+    /// Ends a string that was taken piece by piece.
+    ///
+    /// # Errors
+    /// As [`Assemble::piece`] and [`Assemble::string`].
+    fn end_pieces(&mut self, pending: &[u8]) -> Result<(), Self::Error> {
+        self.string(std::str::from_utf8(pending).map_err(|_| Malformed::Pieces)?)
+    }
     /// Takes an empty object or array at the current place.
     ///
     /// # Errors
@@ -264,6 +287,33 @@ impl Assemble for Assembler<'_> {
         Ok(())
     }
 
+    /// Writes the piece, except a character at its end that is not complete.
+    fn piece(
+        &mut self,
+        pending: &mut Vec<u8>,
+        piece: &[u8],
+        is_first: bool,
+    ) -> Result<(), Malformed> {
+        pending.extend_from_slice(piece);
+        let text = whole_characters(pending).ok_or(Malformed::Pieces)?;
+        let out = self.value();
+        grow(out, text.len() + 2);
+        if is_first {
+            out.push(b'"');
+        }
+        write_characters(out, text);
+        pending.drain(..text.len());
+        Ok(())
+    }
+
+    fn end_pieces(&mut self, pending: &[u8]) -> Result<(), Malformed> {
+        if !pending.is_empty() {
+            return Err(Malformed::Pieces);
+        }
+        self.value().push(b'"');
+        Ok(())
+    }
+
     fn empty(&mut self, kind: Kind) -> Result<(), Malformed> {
         let text: &[u8] = if kind == Kind::Object { b"{}" } else { b"[]" };
         self.value().extend_from_slice(text);
@@ -278,7 +328,8 @@ pub struct Decoding<A> {
     previous: Vec<u8>,
     /// The end of each segment in the previous path.
     ends: Vec<usize>,
-    pieces: Vec<u8>,
+    /// What the assembler keeps of the pieces of a string.
+    pending: Vec<u8>,
     pieces_next: u64,
     empty: bool,
 }
@@ -290,7 +341,7 @@ impl<A: Assemble> Decoding<A> {
             assembler,
             previous: Vec::new(),
             ends: Vec::new(),
-            pieces: Vec::new(),
+            pending: Vec::new(),
             pieces_next: 0,
             empty: true,
         }
@@ -398,16 +449,16 @@ impl<A: Assemble> Decoding<A> {
 
     fn piece(&mut self, value: &[u8]) -> Result<(), A::Error> {
         let piece = decode_piece(value).ok_or(Malformed::Value)?;
-        self.pieces.extend_from_slice(&piece);
+        let is_first = self.pieces_next == 0;
+        self.assembler.piece(&mut self.pending, &piece, is_first)?;
         self.pieces_next += 1;
         Ok(())
     }
 
     fn end_pieces(&mut self) -> Result<(), A::Error> {
-        let pieces = std::mem::take(&mut self.pieces);
-        let text = std::str::from_utf8(&pieces).map_err(|_| Malformed::Pieces)?;
+        let pending = std::mem::take(&mut self.pending);
         self.pieces_next = 0;
-        self.assembler.string(text)
+        self.assembler.end_pieces(&pending)
     }
 }
 
@@ -436,6 +487,18 @@ pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     }
     let rest = a[same..].iter().zip(&b[same..]);
     same + rest.take_while(|(a, b)| a == b).count()
+}
+
+/// The complete characters at the beginning of `bytes`. `None` if other bytes than those of one more character
+/// follow them.
+pub(super) fn whole_characters(bytes: &[u8]) -> Option<&str> {
+    match utf8(bytes) {
+        Ok(text) => Some(text),
+        Err(error) if error.error_len().is_none() => {
+            std::str::from_utf8(&bytes[..error.valid_up_to()]).ok()
+        }
+        Err(_) => None,
+    }
 }
 
 /// Splits the name off `key`, with its packed length.
@@ -473,12 +536,26 @@ mod tests {
     use super::*;
     use crate::document::id::DocumentId;
     use crate::document::path::Place;
-    use crate::key::Family;
+    use crate::key::{Family, Leaves};
 
     fn prefix(collection: &str, id: &DocumentId) -> Vec<u8> {
         let place = Place::default();
         let key = Family::Document(collection, id, &place).key();
         key.expect("short")
+    }
+
+    #[test]
+    fn the_text_of_a_long_string_has_little_unused_memory() {
+        let json = format!("{{\"s\":\"{}\",\"t\":1}}", "x".repeat(3 << 20));
+        let leaves = Leaves::from_json(&json).expect("valid");
+        let mut out = Vec::new();
+        let mut text = JsonText::new(&mut out);
+        for (key, value) in leaves.iter() {
+            text.push(key, value).expect("well formed");
+        }
+        text.finish().expect("well formed");
+        assert_eq!(out.len(), json.len());
+        assert!(out.capacity() < json.len() / 4 * 5, "{}", out.capacity());
     }
 
     #[test]

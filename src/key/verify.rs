@@ -1,6 +1,8 @@
 //! Checks all pairs of one value without building it.
 
-use super::decode_pairs::{KeyStep, Malformed, Marker, common_prefix, shared_segments, step};
+use super::decode_pairs::{
+    KeyStep, Malformed, Marker, common_prefix, shared_segments, step, whole_characters,
+};
 use super::tuple::{decode_leaf, decode_piece};
 use crate::document::assemble::Misshapen;
 
@@ -193,12 +195,9 @@ impl Verify {
 /// Whether `piece` continues valid UTF-8. Keeps an incomplete character at its end in `character`.
 fn goes_on(character: &mut Vec<u8>, piece: &[u8]) -> bool {
     character.extend_from_slice(piece);
-    let cut = match std::str::from_utf8(character) {
-        Ok(_) => Some(character.len()),
-        Err(error) => error.error_len().is_none().then(|| error.valid_up_to()),
-    };
-    character.drain(..cut.unwrap_or(character.len()));
-    cut.is_some()
+    let complete = whole_characters(character).map(str::len);
+    character.drain(..complete.unwrap_or(character.len()));
+    complete.is_some()
 }
 
 #[cfg(test)]

@@ -10,6 +10,8 @@ pub const PORTION_STEPS_MAX: u64 = 5_000;
 /// Bytes of a growing list that are moved on the thread of its task. A larger list is moved on a blocking
 /// thread.
 pub const MOVED_BYTES_AT_ONCE: usize = 512 << 10;
+/// Bytes from which a list grows by a quarter instead of doubling.
+pub const DOUBLED_BYTES_MAX: usize = 1 << 20;
 /// Items of a loop without steps that are visited before the loop asks for the slice.
 pub const ITEMS_PER_TURN: u64 = 64;
 /// Steps that one of these items counts as.

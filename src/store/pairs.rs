@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use crate::budget::{block_thread, grow};
+use crate::budget::grow;
 
 /// Keys and values, in the order of a read.
 #[derive(Clone, Debug, Default)]
@@ -16,18 +16,6 @@ struct PairOffsets {
     begin: usize,
     value: usize,
     end: usize,
-}
-
-/// The capacity in bytes from which a list of pairs grows by a quarter instead of doubling, so that what it
-/// holds is close to what counts as held.
-const DOUBLED_BYTES_MAX: usize = 1 << 20;
-
-/// Makes room for so many bytes more.
-fn reserve(bytes: &mut Vec<u8>, additional: usize) {
-    if bytes.len() + additional > bytes.capacity().max(DOUBLED_BYTES_MAX) {
-        let additional = additional.max(bytes.len() / 4);
-        block_thread(|| bytes.reserve_exact(additional));
-    }
 }
 
 impl Pairs {
@@ -129,7 +117,7 @@ impl Pairs {
             return;
         }
         let shift = self.bytes.len();
-        reserve(&mut self.bytes, other.bytes.len());
+        grow(&mut self.bytes, other.bytes.len());
         self.bytes.extend_from_slice(&other.bytes);
         grow(&mut self.entries, other.entries.len());
         self.entries

@@ -19,7 +19,7 @@ pub use error::{JsonError, Problem, position};
 use run::space_bytes;
 use skip::{end_of_number, end_of_value};
 use string::{escape, not_closed, plain_bytes};
-pub use write_string::{write_list, write_plain_before_nul, write_string};
+pub use write_string::{write_characters, write_list, write_plain_before_nul, write_string};
 
 /// Decodes UTF-8 with SIMD instructions.
 ///

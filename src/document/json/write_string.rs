@@ -4,6 +4,13 @@
 #[inline]
 pub fn write_string(out: &mut Vec<u8>, text: &str) {
     out.push(b'"');
+    write_characters(out, text);
+    out.push(b'"');
+}
+
+/// Appends `text` as a part of a JSON string, without quotes.
+#[inline]
+pub fn write_characters(out: &mut Vec<u8>, text: &str) {
     let mut rest = text.as_bytes();
     while let Some(at) = first_escaped(rest) {
         out.extend_from_slice(&rest[..at]);
@@ -11,7 +18,6 @@ pub fn write_string(out: &mut Vec<u8>, text: &str) {
         rest = &rest[at + 1..];
     }
     out.extend_from_slice(rest);
-    out.push(b'"');
 }
 
 /// Appends a JSON array, whose elements `write` appends.

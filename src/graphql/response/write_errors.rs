@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use async_graphql::{PathSegment, ServerError};
 
+use crate::budget::grow;
 use crate::document::json::{write_list, write_string};
 use crate::error::{Error, ErrorKind, Facts, Limit, TypeViolation, Versions};
 use crate::limits::{ERROR_MESSAGE_BYTES_MAX, ERRORS_MAX};
@@ -25,6 +26,7 @@ pub(crate) fn complete(data: Vec<u8>, errors: &[ServerError]) -> Vec<u8> {
         writer.out.extend_from_slice(b",\"errors\":");
         writer.errors(errors);
     }
+    grow(&mut writer.out, 1);
     writer.out.push(b'}');
     writer.out
 }

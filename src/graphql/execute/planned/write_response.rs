@@ -8,7 +8,7 @@ use super::fields::{
 };
 use super::given_fields::{of_given, of_update};
 use super::write_state::{ElementFrame, ElementFrames, Failure, OpenObjects, WriteState};
-use crate::budget::{count_steps, turn};
+use crate::budget::{count_steps, grow, release_unused, turn};
 use crate::database::{DocumentKey, Loaded};
 use crate::document::json::write_string;
 use crate::document::path::{Place, Segment};
@@ -23,7 +23,10 @@ use crate::graphql::execute::planned::finding::found::{Found, Instance};
 use crate::graphql::execute::planned::finding::rounds::Rounds;
 use crate::graphql::response::write_errors::server_error;
 use crate::graphql::scalars::node_id;
-use crate::limits::{ERRORS_MAX, STEPS_PER_ITEM};
+use crate::limits::{ERRORS_MAX, MOVED_BYTES_AT_ONCE, STEPS_PER_ITEM};
+
+/// Bytes that most steps write at most, besides values, which make their own room.
+const STEP_BYTES: usize = 256;
 
 /// The data of the response, and its errors. Failed fields are null.
 pub(crate) struct WrittenResponse {
@@ -112,6 +115,9 @@ impl<'a> PlanWriter<'a> {
             self.request_budget
                 .budget()
                 .check_response(state.out.len())?;
+            if state.out.len() > MOVED_BYTES_AT_ONCE {
+                grow(&mut state.out, STEP_BYTES);
+            }
             let before = state.out.len();
             let failure = match step {
                 ResponseStep::Text(text) => {
@@ -139,6 +145,7 @@ impl<'a> PlanWriter<'a> {
                 return Ok(WrittenResponse::without_data(state.errors));
             }
         }
+        release_unused(&mut state.out);
         Ok(WrittenResponse {
             data: state.out,
             is_null: false,
