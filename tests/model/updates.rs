@@ -115,9 +115,8 @@ impl Update {
         }
     }
 
-    /// The update with the value in place of its place. A place in the changed document is resolved only if
-    /// that is known.
-    fn resolved(&self, documents: &[Value], changed: Option<&Value>) -> Result<Self, Failed> {
+    /// Fails if its arguments are refused, whatever is stored.
+    fn check_arguments(&self) -> Result<(), Failed> {
         if self.operator == "unset" && self.at.is_empty() {
             return Err(MISFIT);
         }
@@ -130,6 +129,12 @@ impl Update {
         {
             return Err(MISFIT);
         }
+        Ok(())
+    }
+
+    /// The update with the value in place of its place. A place in the changed document is resolved only if
+    /// that is known.
+    fn resolved(&self, documents: &[Value], changed: Option<&Value>) -> Result<Self, Failed> {
         let mut update = self.clone();
         let source = match (&self.operand, changed) {
             (Operand::From(document, path), _) => Some((&documents[*document], path)),
@@ -232,10 +237,12 @@ fn resolved(
     documents: &[Value],
     changed: Option<&Value>,
 ) -> Result<Vec<Update>, Failed> {
-    let updates = updates.iter();
-    updates
-        .map(|update| update.resolved(documents, changed))
-        .collect()
+    // Arguments are checked before anything is read.
+    updates.iter().try_for_each(Update::check_arguments)?;
+    let resolved = updates
+        .iter()
+        .map(|update| update.resolved(documents, changed));
+    resolved.collect()
 }
 
 fn apply(document: &mut Value, updates: &[Update]) -> Result<Updated, Failed> {
