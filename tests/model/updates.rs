@@ -115,18 +115,13 @@ impl Update {
         }
     }
 
-    /// Fails if its arguments are refused, whatever is stored.
-    fn check_arguments(&self) -> Result<(), Failed> {
-        if self.operator == "unset" && self.at.is_empty() {
-            return Err(MISFIT);
-        }
-        let is_bound = matches!(self.operator, "min" | "max");
-        if is_bound
-            && matches!(
-                self.value(),
-                Value::Null | Value::Array(_) | Value::Object(_)
-            )
-        {
+    fn is_bound(&self) -> bool {
+        matches!(self.operator, "min" | "max")
+    }
+
+    /// Fails if an argument is not of its type, which is found before anything is read: no bound is null.
+    fn check_types(&self) -> Result<(), Failed> {
+        if self.is_bound() && self.value().is_null() {
             return Err(MISFIT);
         }
         Ok(())
@@ -135,6 +130,12 @@ impl Update {
     /// The update with the value in place of its place. A place in the changed document is resolved only if
     /// that is known.
     fn resolved(&self, documents: &[Value], changed: Option<&Value>) -> Result<Self, Failed> {
+        if self.operator == "unset" && self.at.is_empty() {
+            return Err(MISFIT);
+        }
+        if self.is_bound() && matches!(self.value(), Value::Array(_) | Value::Object(_)) {
+            return Err(MISFIT);
+        }
         let mut update = self.clone();
         let source = match (&self.operand, changed) {
             (Operand::From(document, path), _) => Some((&documents[*document], path)),
@@ -237,8 +238,7 @@ fn resolved(
     documents: &[Value],
     changed: Option<&Value>,
 ) -> Result<Vec<Update>, Failed> {
-    // Arguments are checked before anything is read.
-    updates.iter().try_for_each(Update::check_arguments)?;
+    updates.iter().try_for_each(Update::check_types)?;
     let resolved = updates
         .iter()
         .map(|update| update.resolved(documents, changed));
