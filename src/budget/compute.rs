@@ -182,6 +182,7 @@ mod tests {
         assert_eq!(on(JSON_BYTES_AT_ONCE).await.expect("done"), here);
         assert_ne!(on(JSON_BYTES_AT_ONCE + 1).await.expect("done"), here);
     }
+
     #[test]
     fn large_lists_have_little_unused_memory() {
         let mut list = Vec::new();

@@ -9,7 +9,9 @@ use super::tuple::{
 };
 use crate::budget::grow;
 use crate::document::assemble::{Assembler, Misshapen};
-use crate::document::json::{utf8, write_characters, write_plain_before_nul, write_string};
+use crate::document::json::{
+    whole_characters, write_characters, write_plain_before_nul, write_string,
+};
 use crate::document::leaf::Kind;
 use crate::document::path::SegmentRef;
 use crate::limits::{NEIGHBOURING_IDS_BYTES_MAX, NEIGHBOURING_IDS_MAX};
@@ -215,13 +217,8 @@ pub trait Assemble {
     /// # Errors
     /// The value is no leaf.
     fn leaf(&mut self, value: &[u8]) -> Result<(), Self::Error>;
-    /// Takes a string at the current place that was stored in pieces.
-    ///
-    /// # Errors
-    /// The assembler cannot take it.
-    fn string(&mut self, text: &str) -> Result<(), Self::Error>;
-    /// Takes the next piece of a string at the current place. `pending` is empty before the first piece, and
-    /// keeps what has no effect yet: all of the string, unless the assembler takes strings piece by piece.
+    /// Takes the next piece of a string at the current place. `pending` is empty before the first piece. It
+    /// keeps the text of all pieces, unless the assembler takes them one by one.
     ///
     /// # Errors
     /// The pieces are not valid UTF-8 together.
@@ -235,13 +232,11 @@ pub trait Assemble {
         pending.extend_from_slice(piece);
         Ok(())
     }
-    /// Ends a string that was taken piece by piece.
+    /// Ends a string that was stored in pieces. `pending` is what [`Assemble::piece`] has kept of it.
     ///
     /// # Errors
-    /// As [`Assemble::piece`] and [`Assemble::string`].
-    fn end_pieces(&mut self, pending: &[u8]) -> Result<(), Self::Error> {
-        self.string(std::str::from_utf8(pending).map_err(|_| Malformed::Pieces)?)
-    }
+    /// The assembler cannot take it.
+    fn string(&mut self, pending: &str) -> Result<(), Self::Error>;
     /// Takes an empty object or array at the current place.
     ///
     /// # Errors
@@ -282,11 +277,6 @@ impl Assemble for Assembler<'_> {
         write_leaf(out, value)
     }
 
-    fn string(&mut self, text: &str) -> Result<(), Malformed> {
-        write_string(self.value(), text);
-        Ok(())
-    }
-
     /// Writes the piece, except a character at its end that is not complete.
     fn piece(
         &mut self,
@@ -306,11 +296,10 @@ impl Assemble for Assembler<'_> {
         Ok(())
     }
 
-    fn end_pieces(&mut self, pending: &[u8]) -> Result<(), Malformed> {
-        if !pending.is_empty() {
-            return Err(Malformed::Pieces);
-        }
-        self.value().push(b'"');
+    fn string(&mut self, pending: &str) -> Result<(), Malformed> {
+        let out = self.value();
+        write_characters(out, pending);
+        out.push(b'"');
         Ok(())
     }
 
@@ -457,8 +446,9 @@ impl<A: Assemble> Decoding<A> {
 
     fn end_pieces(&mut self) -> Result<(), A::Error> {
         let pending = std::mem::take(&mut self.pending);
+        let text = std::str::from_utf8(&pending).map_err(|_| Malformed::Pieces)?;
         self.pieces_next = 0;
-        self.assembler.end_pieces(&pending)
+        self.assembler.string(text)
     }
 }
 
@@ -487,18 +477,6 @@ pub(super) fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     }
     let rest = a[same..].iter().zip(&b[same..]);
     same + rest.take_while(|(a, b)| a == b).count()
-}
-
-/// The complete characters at the beginning of `bytes`. `None` if other bytes than those of one more character
-/// follow them.
-pub(super) fn whole_characters(bytes: &[u8]) -> Option<&str> {
-    match utf8(bytes) {
-        Ok(text) => Some(text),
-        Err(error) if error.error_len().is_none() => {
-            std::str::from_utf8(&bytes[..error.valid_up_to()]).ok()
-        }
-        Err(_) => None,
-    }
 }
 
 /// Splits the name off `key`, with its packed length.
@@ -545,8 +523,9 @@ mod tests {
     }
 
     #[test]
-    fn the_text_of_a_long_string_has_little_unused_memory() {
-        let json = format!("{{\"s\":\"{}\",\"t\":1}}", "x".repeat(3 << 20));
+    fn the_text_of_a_long_string_is_exact_and_has_little_unused_memory() {
+        // Pieces end within characters.
+        let json = format!("{{\"s\":\"{}\",\"t\":1}}", "x€\\\"😀".repeat(300_000));
         let leaves = Leaves::from_json(&json).expect("valid");
         let mut out = Vec::new();
         let mut text = JsonText::new(&mut out);
@@ -554,7 +533,7 @@ mod tests {
             text.push(key, value).expect("well formed");
         }
         text.finish().expect("well formed");
-        assert_eq!(out.len(), json.len());
+        assert!(out == json.as_bytes(), "the text differs");
         assert!(out.capacity() < json.len() / 4 * 5, "{}", out.capacity());
     }
 

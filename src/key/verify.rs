@@ -1,10 +1,9 @@
 //! Checks all pairs of one value without building it.
 
-use super::decode_pairs::{
-    KeyStep, Malformed, Marker, common_prefix, shared_segments, step, whole_characters,
-};
+use super::decode_pairs::{KeyStep, Malformed, Marker, common_prefix, shared_segments, step};
 use super::tuple::{decode_leaf, decode_piece};
 use crate::document::assemble::Misshapen;
+use crate::document::json::whole_characters;
 
 /// Checks the pairs of one value, in key order.
 ///

@@ -2,6 +2,7 @@
 
 use std::borrow::Cow;
 
+use crate::document::json::whole_characters;
 use crate::document::leaf::Leaf;
 use crate::document::tree::Tree;
 use crate::key::{KeyStep, Marker, decode_piece, step, tree};
@@ -66,15 +67,9 @@ impl FilterValueReader {
         match self.read {
             ReadValue::Nothing => None,
             ReadValue::Value(value) => value,
-            ReadValue::Text(mut text) => {
-                let whole = match std::str::from_utf8(&text) {
-                    Ok(text) => text.len(),
-                    // The last character is cut off.
-                    Err(error) if error.error_len().is_none() => error.valid_up_to(),
-                    Err(_) => return None,
-                };
-                text.truncate(whole);
-                let text = String::from_utf8(text).ok()?;
+            ReadValue::Text(text) => {
+                // The last character can be cut off.
+                let text = whole_characters(&text)?.to_owned();
                 Some(Tree::Leaf(Leaf::String(Cow::Owned(text))))
             }
         }

@@ -30,6 +30,16 @@ pub fn utf8(bytes: &[u8]) -> Result<&str, Utf8Error> {
     simdutf8::basic::from_utf8(bytes).or_else(|_| std::str::from_utf8(bytes))
 }
 
+/// The complete characters at the beginning of `bytes`. `None` if they are followed by anything but the beginning
+/// of one more character.
+pub fn whole_characters(bytes: &[u8]) -> Option<&str> {
+    match utf8(bytes) {
+        Ok(text) => Some(text),
+        Err(error) if error.error_len().is_none() => utf8(&bytes[..error.valid_up_to()]).ok(),
+        Err(_) => None,
+    }
+}
+
 /// One token of a JSON text, without punctuation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event<'a> {
