@@ -2,19 +2,23 @@
 //! idle subscriptions, the memory of a subscription, one commit to many subscribers, and the time
 //! from a commit to its event. The servers are processes of their own. With `PHYLLO_BENCH_CLUSTER`
 //! (`fdb:FILE`), they use a FoundationDB cluster, and events come from a second server.
+//!
+//! With `PHYLLO_BENCH_PROGRAMS=OLD,NEW` (paths of two builds of phyllo), the same figures of servers of
+//! both, by turns.
 
 #![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
 mod support;
 
 use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::{SinkExt as _, StreamExt as _};
 use serde_json::{Value, json};
 use support::load::{Connection, ask_in_order, graphql, rate};
-use support::programs::Program;
+use support::programs::{Program, paths};
 use support::{compare, document, report};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::runtime::Runtime;
@@ -24,6 +28,8 @@ use tokio_tungstenite::tungstenite::Message;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest as _;
 use tokio_tungstenite::{WebSocketStream, accept_async, client_async};
 
+/// The program that cargo built with this benchmark.
+const THIS: &str = env!("CARGO_BIN_EXE_phyllo");
 const CLIENTS: usize = 32;
 const TURN: Duration = Duration::from_secs(3);
 const ON: &[&str] = &["--change-retention", "1h"];
@@ -39,6 +45,11 @@ fn main() {
     let store = cluster.as_deref();
     let asked = std::env::args().skip(1).find(|name| !name.starts_with('-'));
     let wanted = |name: &str| asked.as_ref().is_none_or(|asked| asked == name);
+    let programs = paths();
+    if !programs.is_empty() {
+        compare_programs(&clients, &programs, &wanted);
+        return;
+    }
     if wanted("log") {
         inserts_with_the_log(store);
     }
@@ -46,18 +57,75 @@ fn main() {
         inserts_beside_idle_subscriptions(&clients, store);
     }
     if wanted("memory") && store.is_none() {
-        memory(&clients);
+        memory(&clients, THIS);
     }
     if wanted("broadcast") && store.is_none() {
         broadcasts(&clients);
     }
     if wanted("latency") {
-        latencies(&clients, store);
+        latencies(&clients, THIS, store);
     }
 }
 
 fn start(store: Option<&str>, arguments: &[&str]) -> Program {
-    Program::start_with(env!("CARGO_BIN_EXE_phyllo").as_ref(), store, arguments)
+    Program::start_with(THIS.as_ref(), store, arguments)
+}
+
+/// Prints the ratio of each program's rates to those of the first, and the memory and latencies of each.
+fn compare_programs(clients: &Runtime, programs: &[PathBuf], wanted: &impl Fn(&str) -> bool) {
+    let (first, others) = programs.split_first().expect("it is not empty");
+    let start = |path: &Path| Program::start_with(path, None, ON);
+    for other in others {
+        let versions = format!("{} against {}", other.display(), first.display());
+        if wanted("log") {
+            let (new, old) = (start(other), start(first));
+            compare(
+                &format!("inserts of 40 leaves with the change log: {versions}"),
+                "none",
+                || rate(new.address, &insert(), CLIENTS, TURN),
+                || rate(old.address, &insert(), CLIENTS, TURN),
+            );
+        }
+        if wanted("idle") {
+            let (new, old) = (start(other), start(first));
+            let open = |server: &Program| {
+                subscriptions(clients, server.address, 50, SUBSCRIBERS / 50, idle_query)
+            };
+            let _open = (open(&new), open(&old));
+            compare(
+                &format!("inserts beside 10,000 idle subscriptions: {versions}"),
+                "none",
+                || rate(new.address, &insert(), CLIENTS, TURN),
+                || rate(old.address, &insert(), CLIENTS, TURN),
+            );
+        }
+        if wanted("broadcast") {
+            let (new, old) = (start(other), start(first));
+            let mut opened = [&new, &old].map(|server| subscribers(clients, server.address));
+            let [ours, theirs] = &mut opened;
+            compare(
+                &format!("messages of one commit to 10,000 subscribers: {versions}"),
+                "none",
+                || SUBSCRIBERS as f64 / broadcast_once(clients, new.address, ours),
+                || SUBSCRIBERS as f64 / broadcast_once(clients, old.address, theirs),
+            );
+        }
+    }
+    for program in programs {
+        let path = program.to_str().expect("a path in UTF-8");
+        if wanted("memory") {
+            println!("{path}:");
+            memory(clients, path);
+        }
+    }
+    // By turns, as the machine is not equally fast all the time.
+    for _ in 0..if wanted("latency") { 3 } else { 0 } {
+        for program in programs {
+            let path = program.to_str().expect("a path in UTF-8");
+            println!("{path}:");
+            latencies(clients, path, None);
+        }
+    }
 }
 
 fn insert() -> Vec<u8> {
@@ -102,12 +170,12 @@ fn idle_query(number: usize) -> Value {
     })
 }
 
-fn memory(clients: &Runtime) {
+fn memory(clients: &Runtime, program: &str) {
     for (what, connections, each, goal) in [
         ("an idle subscription with its connection", 2_000, 1, 24),
         ("an idle subscription on a shared connection", 40, 250, 3),
     ] {
-        let server = start(None, ON);
+        let server = Program::start_with(program.as_ref(), None, ON);
         // Memory that any first use takes.
         drop(subscriptions(clients, server.address, 20, 1, idle_query));
         std::thread::sleep(Duration::from_secs(1));
@@ -214,14 +282,29 @@ fn increment() -> Vec<u8> {
     )
 }
 
+/// Opens all subscriptions to one place.
+fn subscribers(clients: &Runtime, address: SocketAddr) -> Subscriptions {
+    ask_in_order(address, &[vec![increment()]]);
+    let query = |_| json!({"query": "subscription { document(id: \"counter\") { value } }"});
+    let each = SUBSCRIBERS / CONNECTIONS;
+    subscriptions(clients, address, CONNECTIONS, each, query)
+}
+
+/// The seconds from one commit to the message of the last subscriber.
+fn broadcast_once(clients: &Runtime, address: SocketAddr, open: &mut Subscriptions) -> f64 {
+    let begun = Instant::now();
+    let asking = std::thread::spawn(move || ask_in_order(address, &[vec![increment()]]));
+    let last = clients.block_on(open.responses(SUBSCRIBERS));
+    asking.join().expect("it was answered");
+    last.duration_since(begun).as_secs_f64()
+}
+
 /// One commit to all subscribers of one place, and the same messages from a server that does
 /// nothing else.
 fn broadcasts(clients: &Runtime) {
     let server = start(None, ON);
-    ask_in_order(server.address, &[vec![increment()]]);
-    let query = |_| json!({"query": "subscription { document(id: \"counter\") { value } }"});
     let each = SUBSCRIBERS / CONNECTIONS;
-    let mut open = subscriptions(clients, server.address, CONNECTIONS, each, query);
+    let mut open = subscribers(clients, server.address);
     let (plain, publish) = plain_server();
     let mut plain_open = clients.block_on(async {
         let (send, responses) = mpsc::unbounded_channel();
@@ -235,20 +318,13 @@ fn broadcasts(clients: &Runtime) {
         Subscriptions { tasks, responses }
     });
     let mut taken = Vec::new();
-    let messages = |begun: Instant, last: Instant| {
-        SUBSCRIBERS as f64 / last.duration_since(begun).as_secs_f64()
-    };
     compare(
         "messages of one commit to 10,000 subscribers, against a plain broadcast",
         "at least 0.50",
         || {
-            let begun = Instant::now();
-            let address = server.address;
-            let asking = std::thread::spawn(move || ask_in_order(address, &[vec![increment()]]));
-            let last = clients.block_on(open.responses(SUBSCRIBERS));
-            asking.join().expect("it was answered");
-            taken.push(last.duration_since(begun).as_secs_f64() * 1e3);
-            messages(begun, last)
+            let seconds = broadcast_once(clients, server.address, &mut open);
+            taken.push(seconds * 1e3);
+            SUBSCRIBERS as f64 / seconds
         },
         || {
             let begun = Instant::now();
@@ -260,7 +336,7 @@ fn broadcasts(clients: &Runtime) {
                 publish.send(Message::text(text)).expect("it has receivers");
             }
             let last = clients.block_on(plain_open.responses(SUBSCRIBERS));
-            messages(begun, last)
+            SUBSCRIBERS as f64 / last.duration_since(begun).as_secs_f64()
         },
     );
     report("  until the last of them has it, ms", taken, "none", "");
@@ -294,11 +370,12 @@ fn plain_server() -> (SocketAddr, broadcast::Sender<Message>) {
 }
 
 /// The times from a request that changes a leaf to its response, and to the event of a subscriber.
-fn latencies(clients: &Runtime, store: Option<&str>) {
+fn latencies(clients: &Runtime, program: &str, store: Option<&str>) {
     const CHANGES: usize = 1_000;
-    let writer = start(store, ON);
+    let start = |store: Option<&str>| Program::start_with(program.as_ref(), store, ON);
+    let writer = start(store);
     // On a cluster, the subscriber is at another server.
-    let other = store.map(|store| start(Some(store), ON));
+    let other = store.map(|store| start(Some(store)));
     let reader = other.as_ref().unwrap_or(&writer).address;
     ask_in_order(writer.address, &[vec![increment()]]);
     for (what, query) in [

@@ -168,6 +168,7 @@ fn compare_programs(programs: &[Program]) {
         CLIENTS,
     );
     measure("inserts of 40 leaves, one client", programs, &inserts, 1);
+    measure_large(programs);
     // An open loop: a stall delays all requests that are due.
     let highest = programs
         .iter()
@@ -188,6 +189,44 @@ fn compare_programs(programs: &[Program]) {
         programs,
         &figures,
     );
+}
+
+/// Changes of one document by all clients: of leaves far apart in a large one, of leaves side by side, and appends
+/// to a long list.
+fn measure_large(programs: &[Program]) {
+    const LEAVES: usize = 100_000;
+    let elements: Vec<String> = (0..LEAVES).map(|element| element.to_string()).collect();
+    let list = format!("[{}]", elements.join(","));
+    for program in programs {
+        for (id, json) in [("large", document(LEAVES)), ("list", list.clone())] {
+            let store = graphql(
+                "mutation($id: ID!, $document: JSON) { insertDocument(id: $id, document: $document) { key } }",
+                &format!("{{\"id\":\"{id}\",\"document\":{json}}}"),
+            );
+            support::load::ask_in_order(program.address, &[vec![store]]);
+        }
+    }
+    let increment = |step: usize| -> New {
+        Arc::new(move |client| {
+            let query = format!(
+                "mutation {{ incrementDocument(id: \"large\", path: \"/record{:07}/count\") {{ version }} }}",
+                client * step
+            );
+            graphql(&query, "{}").into()
+        })
+    };
+    let append: New = Arc::new(|_| {
+        let query =
+            "mutation { replaceDocument(id: \"list\", path: \"/-\", document: 7) { version } }";
+        graphql(query, "{}").into()
+    });
+    for (name, new) in [
+        ("changes of 32 leaves far apart in 100,000", increment(700)),
+        ("changes of 32 leaves side by side in 100,000", increment(1)),
+        ("appends of 32 clients to a list of 100,000", append),
+    ] {
+        measure(name, programs, &new, CLIENTS);
+    }
 }
 
 fn measure(name: &str, programs: &[Program], new: &New, clients: usize) {

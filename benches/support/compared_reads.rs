@@ -89,6 +89,13 @@ fn reads() -> Vec<(&'static str, Vec<u8>)> {
         graphql(&query, "{}")
     };
     let name_and_price = "name: value(path: \"/name\") price: value(path: \"/price\")";
+    let representations = (0..1_000)
+        .map(|id| format!("{{__typename: \"Document\", collection: \"products\", key: {id}}}"));
+    let representations: Vec<String> = representations.collect();
+    let entities = format!(
+        "{{ _entities(representations: [{}]) {{ ... on Document {{ value(path: \"/price\") }} }} }}",
+        representations.join(", ")
+    );
     vec![
         ("1 leaf of 40", graphql(one, "{\"id\":40}")),
         ("4 leaves of 10,000", paths(10_000, 4, 600)),
@@ -133,6 +140,14 @@ fn reads() -> Vec<(&'static str, Vec<u8>)> {
                 "{}",
             ),
         ),
+        (
+            "100 children of 2,500",
+            graphql(
+                "{ document(id: 10000) { children(first: 100) { nodes { value } } } }",
+                "{}",
+            ),
+        ),
+        ("1,000 entities of one leaf", graphql(&entities, "{}")),
         (
             "the length of an array",
             graphql("{ document(id: 7) { length } }", "{}"),

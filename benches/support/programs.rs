@@ -16,12 +16,17 @@ pub(crate) struct Program {
     _directory: tempfile::TempDir,
 }
 
-/// Starts a server of each program of [`PROGRAMS`].
-pub(crate) fn programs() -> Vec<Program> {
+/// The paths in [`PROGRAMS`].
+pub(crate) fn paths() -> Vec<PathBuf> {
     let programs = std::env::var(PROGRAMS).unwrap_or_default();
     let paths = programs.split(',').filter(|path| !path.is_empty());
-    let start = |path| Program::start_with(Path::new(path), None, &["--change-retention", "0"]);
-    paths.map(start).collect()
+    paths.map(PathBuf::from).collect()
+}
+
+/// Starts a server of each program of [`PROGRAMS`].
+pub(crate) fn programs() -> Vec<Program> {
+    let start = |path: &PathBuf| Program::start_with(path, None, &["--change-retention", "0"]);
+    paths().iter().map(start).collect()
 }
 
 impl Program {
