@@ -4,7 +4,7 @@
 //! With `PHYLLO_BENCH_PROGRAMS=OLD,NEW` (paths of two builds of phyllo), only the rates of reads by
 //! servers of both, by turns.
 //!
-//! Responses are not cached.
+//! Responses are not cached. `cargo bench --bench reads -- rules` runs only the part with access rules.
 
 #![expect(clippy::cast_precision_loss, reason = "figures are rounded anyway")]
 
@@ -30,6 +30,7 @@ use support::{
     TURN, application, application_under, compare, database, document, serve_application,
     store_batch, store_document,
 };
+use tokio::runtime::Runtime;
 
 const CONNECTIONS: usize = 32;
 const SMALL: i64 = 40;
@@ -44,7 +45,7 @@ fn main() {
         compare_reads(&programs);
         return;
     }
-    let runtime = tokio::runtime::Runtime::new().expect("a runtime");
+    let runtime = Runtime::new().expect("a runtime");
     let directory = tempfile::tempdir().expect("a directory");
     let database = runtime.block_on(filled(directory.path()));
     let constant = "{\"data\":{\"document\":{\"value\":{\"count\":3,\"name\":\"Name of 3\",\
@@ -53,12 +54,6 @@ fn main() {
     let application = application.route("/constant", post(async move |_: Bytes| constant));
     let address = runtime.block_on(serve_application(application));
 
-    let four_leaves = |id: i64| {
-        graphql(
-            "query($id: ID!) { document(id: $id, path: \"/record0000003\") { value } }",
-            &format!("{{\"id\":{id}}}"),
-        )
-    };
     let answered = runtime.block_on(answer(address, &four_leaves(LARGE)));
     assert_eq!(
         answered, constant,
@@ -66,6 +61,10 @@ fn main() {
     );
     let read = |request: &[u8]| rate(address, request, CONNECTIONS, TURN);
     let constant = post_request("/constant", "{\"query\":\"{ constant }\"}");
+    if std::env::args().skip(1).any(|name| name == "rules") {
+        compare_rules(&runtime, &database, address, directory.path());
+        return;
+    }
     compare(
         "4 leaves of 40, against a constant without GraphQL",
         "at least 0.40",
@@ -101,8 +100,33 @@ fn main() {
         || read(&hundred) * 100.0,
         || read(&one),
     );
+    compare_rules(&runtime, &database, address, directory.path());
+    let (slice, paths) = ten_elements();
+    compare(
+        "a slice of 10 elements of 1,000,000, against 10 paths",
+        "at least 0.80",
+        || read(&slice),
+        || read(&paths),
+    );
+}
+
+fn four_leaves(id: i64) -> Vec<u8> {
+    graphql(
+        "query($id: ID!) { document(id: $id, path: \"/record0000003\") { value } }",
+        &format!("{{\"id\":{id}}}"),
+    )
+}
+
+/// Reads under access rules, and the same reads by the server at `address`, which has none.
+fn compare_rules(
+    runtime: &Runtime,
+    database: &Database,
+    address: SocketAddr,
+    directory: &std::path::Path,
+) {
+    let whole = graphql("{ document(id: 10000) { value } }", "{}");
     let under = |rules: &str| {
-        let path = directory.path().join("rules.toml");
+        let path = directory.join("rules.toml");
         std::fs::write(&path, rules).expect("a file");
         let application = application_under(database.clone(), &path);
         runtime.block_on(serve_application(application))
@@ -133,13 +157,6 @@ fn main() {
             );
         }
     }
-    let (slice, paths) = ten_elements();
-    compare(
-        "a slice of 10 elements of 1,000,000, against 10 paths",
-        "at least 0.80",
-        || read(&slice),
-        || read(&paths),
-    );
 }
 
 /// A condition that every document passes.

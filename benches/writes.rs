@@ -167,6 +167,21 @@ fn compare_programs(programs: &[Program]) {
         &changes,
         CLIENTS,
     );
+    let selecting: New = Arc::new(|client| {
+        let parts: String = (0..5)
+            .map(|part| format!("p{part}: value(path: \"/record000000{part}/name\") "))
+            .collect();
+        let query = format!(
+            "mutation {{ incrementDocument(id: \"{client}\", path: \"/record0000001/count\") {{ {parts} }} }}"
+        );
+        graphql(&query, "{}").into()
+    });
+    measure(
+        "changes of one leaf that select five parts, 32 clients",
+        programs,
+        &selecting,
+        CLIENTS,
+    );
     measure("inserts of 40 leaves, one client", programs, &inserts, 1);
     measure_large(programs);
     // An open loop: a stall delays all requests that are due.

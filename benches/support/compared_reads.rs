@@ -147,6 +147,19 @@ fn reads() -> Vec<(&'static str, Vec<u8>)> {
                 "{}",
             ),
         ),
+        (
+            "50 documents with 10 children each",
+            list("first: 50", "children(first: 10) { nodes { value } }"),
+        ),
+        (
+            "groups beside a page of 50",
+            graphql(
+                "{ aggregate(collection: \"products\", groupBy: [\"$.category\"]) \
+                 { groups { key count } } \
+                 documents(collection: \"products\", first: 50) { nodes { key } } }",
+                "{}",
+            ),
+        ),
         ("1,000 entities of one leaf", graphql(&entities, "{}")),
         (
             "the length of an array",
