@@ -68,7 +68,7 @@ fn main() {
     let makers: Vec<String> = (0..PAGE)
         .map(|id| {
             format!(
-                "{{__typename: \"Document\", collection: \"makers\", key: \"\\\"{}\\\"\"}}",
+                "{{__typename: \"Document\", collection: \"makers\", key: \"{}\"}}",
                 maker(id)
             )
         })

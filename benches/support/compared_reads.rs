@@ -123,7 +123,10 @@ fn reads() -> Vec<(&'static str, Vec<u8>)> {
         ),
         (
             "a filter without an index",
-            list("first: 5, where: {at: \"$.stock\", gte: 1000}", "key"),
+            list(
+                "first: 5, scanLimit: 10000, where: {at: \"$.stock\", gte: 1000}",
+                "key",
+            ),
         ),
         (
             "10 elements of 50,000",

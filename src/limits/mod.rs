@@ -237,6 +237,9 @@ pub const DIGIT_TOKENS_AT_ONCE: usize = 3;
 /// Pairs in one batch of a range read. A loop over a batch is a portion of work, so it does not ask for the
 /// slice of its task.
 pub const BATCH_PAIRS_MAX: usize = 2_048;
+/// Pairs in one batch of a read of a value, which is written in portions. Each further batch is copied once
+/// more.
+pub const VALUE_BATCH_PAIRS_MAX: usize = 16_384;
 /// Bytes of keys and values in one batch of a range read.
 pub const BATCH_BYTES_MAX: usize = 512 << 10;
 /// Pairs that the embedded engine deletes in the transaction that clears their range, if the store may

@@ -5,6 +5,7 @@ use std::ops::Deref;
 use super::{Pairs, RangeRead, Read};
 use crate::budget::pause;
 use crate::error::Result;
+use crate::limits::BATCH_PAIRS_MAX;
 
 /// The next possible key: no key lies between `key` and it.
 pub fn key_after(key: &[u8]) -> Vec<u8> {
@@ -19,6 +20,7 @@ pub struct Batches<R> {
     begin: Option<Vec<u8>>,
     end: Vec<u8>,
     pairs_max: usize,
+    batch_pairs_max: usize,
     resumed: bool,
 }
 
@@ -30,6 +32,7 @@ impl<R: Deref<Target: Read>> Batches<R> {
             begin: Some(begin.into()),
             end: end.into(),
             pairs_max: usize::MAX,
+            batch_pairs_max: BATCH_PAIRS_MAX,
             resumed: false,
         }
     }
@@ -39,6 +42,16 @@ impl<R: Deref<Target: Read>> Batches<R> {
     pub fn resumed(self) -> Self {
         Self {
             resumed: true,
+            ..self
+        }
+    }
+
+    /// Batches as of [`RangeRead::in_batches_of`].
+    #[must_use]
+    pub(crate) fn in_batches_of(self, pairs: usize) -> Self {
+        let batch_pairs_max = pairs;
+        Self {
+            batch_pairs_max,
             ..self
         }
     }
@@ -58,7 +71,9 @@ impl<R: Deref<Target: Read>> Batches<R> {
         };
         let range = RangeRead {
             resumed: self.resumed,
-            ..RangeRead::new(begin, &self.end).at_most(self.pairs_max)
+            ..RangeRead::new(begin, &self.end)
+                .at_most(self.pairs_max)
+                .in_batches_of(self.batch_pairs_max)
         };
         if self.resumed && self.read.is_remote() {
             // The engine may never wait for I/O, so this yields to the scheduler. It yields before the

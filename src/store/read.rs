@@ -23,6 +23,8 @@ pub struct RangeRead<'k> {
     pub end: &'k [u8],
     /// The largest number of pairs to read.
     pub pairs_max: usize,
+    /// The largest number of pairs in one batch.
+    pub batch_pairs_max: usize,
     /// Whether to read in descending order.
     pub reverse: bool,
     /// Whether the read continues where a batch ended.
@@ -42,6 +44,7 @@ impl<'k> RangeRead<'k> {
             begin,
             end,
             pairs_max: usize::MAX,
+            batch_pairs_max: BATCH_PAIRS_MAX,
             reverse: false,
             resumed: false,
             adjacent: false,
@@ -53,6 +56,17 @@ impl<'k> RangeRead<'k> {
     #[must_use]
     pub fn at_most(self, pairs_max: usize) -> Self {
         Self { pairs_max, ..self }
+    }
+
+    /// Limits each batch to `pairs` pairs. A caller that works on more than [`BATCH_PAIRS_MAX`] asks for its
+    /// slice itself.
+    #[must_use]
+    pub(crate) fn in_batches_of(self, pairs: usize) -> Self {
+        let batch_pairs_max = pairs;
+        Self {
+            batch_pairs_max,
+            ..self
+        }
     }
 
     /// Whether the range is empty or the limit is 0.
@@ -80,7 +94,7 @@ impl<'k> RangeRead<'k> {
 
     /// The largest number of pairs in one batch of this read.
     pub(crate) fn batch_pairs_max(&self) -> usize {
-        self.pairs_max.min(BATCH_PAIRS_MAX)
+        self.pairs_max.min(self.batch_pairs_max)
     }
 }
 

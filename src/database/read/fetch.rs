@@ -12,6 +12,7 @@ use crate::database::document_key::prefix_end;
 use crate::error::Result;
 use crate::limits::{
     COPIED_BYTES_PER_STEP, PARALLEL_READ_BYTES, PARALLEL_READS_MAX, STEPS_PER_READ,
+    VALUE_BATCH_PAIRS_MAX,
 };
 use crate::store::{Batches, MultiRange, Pairs, RangeRead, Read, RoundBatch, key_after};
 
@@ -137,7 +138,7 @@ impl RangeBounds {
         for (key, extent) in reads {
             let (end, rest) = ends.split_at(key.len() + 1);
             ends = rest;
-            let range = RangeRead::new(key, end);
+            let range = RangeRead::new(key, end).in_batches_of(VALUE_BATCH_PAIRS_MAX);
             ranges.push(match extent {
                 Extent::First => range.at_most(1),
                 Extent::Last => RangeRead {
@@ -246,7 +247,9 @@ async fn read_on(
     mut pairs: Pairs,
     memory: &Reservation,
 ) -> Result<Pairs> {
-    let mut batches = Batches::new(read, begin, end).resumed();
+    let mut batches = Batches::new(read, begin, end)
+        .in_batches_of(VALUE_BATCH_PAIRS_MAX)
+        .resumed();
     while let Some(batch) = batches.next().await? {
         memory.hold(batch.bytes())?;
         pairs.append(&batch);

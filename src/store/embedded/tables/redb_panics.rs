@@ -1,6 +1,6 @@
 //! Panics of redb, which are errors here. redb panics on some kinds of damage to its file.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::ops::{Deref, DerefMut};
 use std::panic::{self, AssertUnwindSafe, catch_unwind};
 use std::sync::Once;
@@ -48,8 +48,10 @@ impl Drop for OpenDatabase {
 }
 
 thread_local! {
-    /// The panics of this thread while it runs [`quietly`]. A call inside another has its own.
-    static PANICS: RefCell<Option<String>> = const { RefCell::new(None) };
+    /// How many calls of [`quietly`] this thread is in. Each read of a table is one.
+    static CALLS: Cell<u32> = const { Cell::new(0) };
+    /// The panics in them that are not taken yet.
+    static PANICS: RefCell<String> = const { RefCell::new(String::new()) };
 }
 
 /// Runs `work`. A panic is not printed; its text is the error.
@@ -58,20 +60,18 @@ pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     HOOK.call_once(|| {
         let print = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
-            let noted = PANICS.with_borrow_mut(|panics| {
-                panics.as_mut().map(|text| {
-                    text.push_str(&panic.to_string());
-                })
-            });
-            if noted.is_none() {
+            if CALLS.get() == 0 {
                 print(panic);
+            } else {
+                PANICS.with_borrow_mut(|panics| panics.push_str(&panic.to_string()));
             }
         }));
     });
-    let around = PANICS.replace(Some(String::new()));
+    let calls = CALLS.get();
+    CALLS.set(calls + 1);
     let done = catch_unwind(AssertUnwindSafe(work));
-    let panics = PANICS.replace(around).unwrap_or_default();
-    done.map_err(|_| panics)
+    CALLS.set(calls);
+    done.map_err(|_| PANICS.take())
 }
 
 #[cfg(test)]
