@@ -48,8 +48,11 @@ impl Pool {
 
     /// The bytes that count towards the limit now.
     pub fn held(&self) -> usize {
-        let small = self.0.small.load(Relaxed);
-        let small = small.saturating_sub(HELD_SMALL_BYTES_RESERVED);
+        let small = self
+            .0
+            .small
+            .load(Relaxed)
+            .saturating_sub(HELD_SMALL_BYTES_RESERVED);
         self.0.large.load(Relaxed).saturating_add(small)
     }
 

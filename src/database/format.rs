@@ -159,8 +159,10 @@ pub(crate) async fn write_types_format(transaction: &dyn Transaction) -> Result<
 
 async fn raise_format(transaction: &dyn Transaction, format: i64) -> Result<()> {
     let key = Family::Format.key()?;
-    let stored = transaction.get(&key).await?;
-    let stored = stored.and_then(|value| unpack::<(i64,)>(&value).ok());
+    let stored = transaction
+        .get(&key)
+        .await?
+        .and_then(|value| unpack::<(i64,)>(&value).ok());
     if stored.is_none_or(|(stored,)| stored < format) {
         transaction.set(&key, &pack(&(format,)));
     }

@@ -38,8 +38,9 @@ impl MergePatch {
         let Self::Members(members) = self else {
             return 0;
         };
-        let each = members.iter();
-        let each = each.map(|(name, member)| name.len() + member.held());
+        let each = members
+            .iter()
+            .map(|(name, member)| name.len() + member.held());
         each.sum::<usize>() + size_of_val(&members[..])
     }
 
@@ -100,8 +101,9 @@ impl MergePatch {
             Self::Put(text) => out.extend_from_slice(text),
             Self::Members(members) => {
                 out.push(b'{');
-                let kept = members.iter();
-                let kept = kept.filter(|(_, member)| !matches!(member, Self::Remove));
+                let kept = members
+                    .iter()
+                    .filter(|(_, member)| !matches!(member, Self::Remove));
                 for (at, (name, member)) in kept.enumerate() {
                     if at > 0 {
                         out.push(b',');

@@ -97,8 +97,9 @@ mod tests {
     fn own_keys_are_parsed_from_entries_and_leaves() {
         let ids = [DocumentId::Integer(-7), DocumentId::Text("a\0b".to_owned())];
         for id in ids {
-            let own = Family::Document("D\0", &id, &Place::default()).key();
-            let own = own.expect("short");
+            let own = Family::Document("D\0", &id, &Place::default())
+                .key()
+                .expect("short");
             let place = Place(vec![Segment::Key("k".to_owned()), Segment::Index(3)]);
             let leaf = Family::Document("D\0", &id, &place).key().expect("short");
             let own_key = OwnKey::of(&leaf);

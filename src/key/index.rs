@@ -568,8 +568,9 @@ mod tests {
         assert!(IndexValue::of_leaves(&leaves).is_err());
         let text = format!("\"{}\"", "x".repeat(10_000));
         let leaves = Leaves::from_json(&text).expect("a document");
-        let value = IndexValue::of_leaves(&leaves).expect("in one piece");
-        let value = value.expect("a leaf");
+        let value = IndexValue::of_leaves(&leaves)
+            .expect("in one piece")
+            .expect("a leaf");
         let key = IndexKey::new("D", 1).expect("short");
         let error = key.entry(value.bytes(), &DocumentId::Integer(1));
         assert!(error.expect_err("too long").message().contains("10000"));

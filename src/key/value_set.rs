@@ -400,8 +400,7 @@ mod tests {
     fn only_arrays_have_elements() {
         let budget = Budget::of_background();
         for json in ["1", "{}", "{\"0\":1}", "\"[]\"", "null"] {
-            let error = ValueSet::of_elements(&leaves(json), &Steps::of(&budget));
-            let error = error.expect_err(json);
+            let error = ValueSet::of_elements(&leaves(json), &Steps::of(&budget)).expect_err(json);
             assert!(error.message().contains("not an array"), "{error}");
         }
         assert!(!ValueSet::of_value(&leaves("{}")).is_empty());

@@ -221,8 +221,7 @@ impl ChangeBatch {
                 }
                 let rights = sender.as_ref().map(|sender| &sender.rights);
                 let target = (transaction, &budget, rights);
-                let made = change_all(target, &collection, &changes, range, unique);
-                let made = made.await;
+                let made = change_all(target, &collection, &changes, range, unique).await;
                 if let Some(exhausted) = budget.exhausted() {
                     return Err(exhausted.clone());
                 }

@@ -121,8 +121,8 @@ pub async fn sweep_portion(
                 change,
                 after.as_ref(),
                 documents_max,
-            );
-            let swept = swept.await?;
+            )
+            .await?;
             Ok(if swept.changed > 0 {
                 Decision::Commit(swept)
             } else {

@@ -88,8 +88,11 @@ impl fmt::Display for Explanation<'_> {
             return Ok(());
         }
         for (line, unmatched) in self.near.iter().take(NEAR_RULES) {
-            let parts = unmatched.iter().map(|part| part.reason());
-            let parts = parts.collect::<Vec<_>>().join(", and ");
+            let parts = unmatched
+                .iter()
+                .map(|part| part.reason())
+                .collect::<Vec<_>>()
+                .join(", and ");
             write!(f, "\n  not by the rule on line {line}: {parts}")?;
         }
         let others = self.near.len().saturating_sub(NEAR_RULES);

@@ -178,8 +178,7 @@ impl Rules {
 
     /// The numbers of the rules that can cover a place of the collection.
     fn candidates(&self, collection: &str) -> impl Iterator<Item = usize> + '_ {
-        let of_collection = self.of_collection.get(collection);
-        let of_collection = of_collection.into_iter().flatten();
+        let of_collection = self.of_collection.get(collection).into_iter().flatten();
         of_collection.chain(&self.of_any_collection).copied()
     }
 

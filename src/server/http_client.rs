@@ -53,8 +53,9 @@ async fn send_untimed(
 ) -> Result<Response<Bytes>, ClientError> {
     let authority = request.uri().authority().ok_or("the URL has no host")?;
     let host = authority.host();
-    let port = authority.port_u16();
-    let port = port.unwrap_or(if tls.is_some() { 443 } else { 80 });
+    let port = authority
+        .port_u16()
+        .unwrap_or(if tls.is_some() { 443 } else { 80 });
     let stream = TcpStream::connect(format!("{host}:{port}")).await?;
     let Some(tls) = tls else {
         return exchange(stream, request, limits).await;

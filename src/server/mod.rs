@@ -263,10 +263,10 @@ async fn collections_text(database: &Database) -> String {
     if first.is_empty() {
         return "none".to_owned();
     }
-    let texts = first
+    let mut texts: Vec<String> = first
         .drain(..)
-        .map(|Collection { name, count }| format!("{} ({count})", name.escape_debug()));
-    let mut texts: Vec<String> = texts.collect();
+        .map(|Collection { name, count }| format!("{} ({count})", name.escape_debug()))
+        .collect();
     if more {
         texts.push("…".to_owned());
     }

@@ -56,8 +56,10 @@ impl MeteredTransaction {
     /// Charges a write of `bytes` bytes, which are held until the transaction ends. Returns false if the
     /// budget is used up; the budget keeps the error.
     fn counts(&self, bytes: usize) -> bool {
-        let counted = self.budget.spend(STEPS_PER_WRITE);
-        let counted = counted.and_then(|()| self.budget.write(bytes));
+        let counted = self
+            .budget
+            .spend(STEPS_PER_WRITE)
+            .and_then(|()| self.budget.write(bytes));
         let held = || match self.held.take(bytes + HELD_BYTES_PER_WRITE) {
             Ok(_) => Ok(()),
             Err(error) => self.budget.fail(error),
@@ -83,8 +85,7 @@ async fn range(read: &dyn Read, budget: &Budget, range: RangeRead<'_>) -> Result
 }
 
 async fn ranges(read: &dyn Read, budget: &Budget, ranges: &[RangeRead<'_>]) -> MultiRange {
-    let ranges = ranges.iter().map(|range| range.paid_by(budget));
-    let ranges: Vec<_> = ranges.collect();
+    let ranges: Vec<_> = ranges.iter().map(|range| range.paid_by(budget)).collect();
     let round = read.ranges(&ranges).await;
     match count(budget, round.pairs.len(), round.pairs.bytes()) {
         Ok(()) => round,

@@ -85,10 +85,10 @@ impl ReferenceKeys {
         self.steps[each + 1..]
             .iter()
             .for_each(|step| append(&mut behind, step.as_deref()));
-        let tests = keys
+        let tests: Vec<String> = keys
             .iter()
-            .map(|key| format!("@{behind} == {}", literal(key)));
-        let tests: Vec<String> = tests.collect();
+            .map(|key| format!("@{behind} == {}", literal(key)))
+            .collect();
         format!("{path}[?{}]{behind}", tests.join(" || "))
     }
 
@@ -193,8 +193,11 @@ impl CollectionType {
         let shape = self.shape(shape);
         around.push(shape.definition);
         let constraints = &shape.constraints;
-        let properties = constraints.object.properties.iter();
-        let properties = properties.map(|it| (Some(it.name.to_string()), it.shape));
+        let properties = constraints
+            .object
+            .properties
+            .iter()
+            .map(|it| (Some(it.name.to_string()), it.shape));
         let values = match constraints.object.additional {
             Additional::Map(values) => Some(values),
             _ => None,

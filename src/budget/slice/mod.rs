@@ -178,8 +178,9 @@ impl Drop for Slice<'_> {
         if steps > LONGEST_POLL_STEPS.load(Relaxed) {
             LONGEST_POLL_STEPS.fetch_max(steps, Relaxed);
         }
-        let polled = thread_time().saturating_sub(self.begun);
-        let polled = polled.saturating_sub(blocked);
+        let polled = thread_time()
+            .saturating_sub(self.begun)
+            .saturating_sub(blocked);
         if polled > LONG_POLL_TIME {
             LONG_POLLS.fetch_add(1, Relaxed);
         }

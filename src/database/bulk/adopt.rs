@@ -71,8 +71,10 @@ pub async fn adopt(
     }
     let unknown = unknown(transaction.without_conflict(), nameable).await?;
     adopted.known = unknown.known;
-    let present = unknown.documents.iter();
-    let present = present.map(|(document, key)| stored(transaction, document, key));
+    let present = unknown
+        .documents
+        .iter()
+        .map(|(document, key)| stored(transaction, document, key));
     let present = try_join_all(present).await?;
     let Definitions { indexes, type_head } = definitions(transaction, collection).await?;
     for ((document, key), present) in unknown.documents.iter().zip(present) {
@@ -109,8 +111,9 @@ async fn unknown(
     });
     let entries: Vec<bool> = try_join_all(entries).await?;
     let count = documents.len();
-    let documents = documents.into_iter().zip(entries);
     let documents: Vec<_> = documents
+        .into_iter()
+        .zip(entries)
         .filter_map(|(document, known)| (!known).then_some(document))
         .collect();
     Ok(UnknownDocument {

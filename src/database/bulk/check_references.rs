@@ -94,8 +94,11 @@ async fn check_targets(
         budget.pace(some.len() as u64).await?;
         let found = some.iter().map(|target| exists(transaction, target));
         let found = try_join_all(begun_in_turns(found)).await?;
-        let found = some.iter().zip(found).filter(|(_, exists)| *exists);
-        let found = found.map(|(target, _)| target);
+        let found = some
+            .iter()
+            .zip(found)
+            .filter(|(_, exists)| *exists)
+            .map(|(target, _)| target);
         present.extend(found.filter(|target| !hidden.contains(target)));
     }
     let is_broken = |it: &&WrittenReference| {

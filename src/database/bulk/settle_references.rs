@@ -124,8 +124,10 @@ fn referred<'r>(
     }
     let mut found = Vec::new();
     for (collection, ids) in by_collection {
-        let places = referring.to(collection).iter();
-        let places = places.filter(|place| acts(place.reference.on_delete));
+        let places = referring
+            .to(collection)
+            .iter()
+            .filter(|place| acts(place.reference.on_delete));
         found.extend(places.map(|place| (place, ids.clone())));
     }
     found
@@ -164,13 +166,14 @@ async fn act(
     let filter = refers(place, keys.clone());
     let collection = &*place.collection;
     let selected = (&filter, &KeySet::All);
-    let found = matching(transaction, budget, collection, selected, documents_max).await;
-    let found = found.map_err(|error| match error.kind() {
-        ErrorKind::TooLarge => too_many(place),
-        _ => error.at(format!(
-            "the documents of the collection {collection:?} that refer to deleted ones"
-        )),
-    })?;
+    let found = matching(transaction, budget, collection, selected, documents_max)
+        .await
+        .map_err(|error| match error.kind() {
+            ErrorKind::TooLarge => too_many(place),
+            _ => error.at(format!(
+                "the documents of the collection {collection:?} that refer to deleted ones"
+            )),
+        })?;
     let updates = match place.reference.on_delete {
         OnDelete::Nullify => nullify(place, &keys)?,
         _ => Vec::new(),
@@ -282,12 +285,14 @@ async fn first_referring(
         backward: false,
         from: None,
     };
-    let found = search.by_id(&Order::default(), &page).await;
-    let found = found.map_err(|error| {
-        error.at(format!(
-            "the documents of the collection {collection:?} that refer to deleted ones"
-        ))
-    })?;
+    let found = search
+        .by_id(&Order::default(), &page)
+        .await
+        .map_err(|error| {
+            error.at(format!(
+                "the documents of the collection {collection:?} that refer to deleted ones"
+            ))
+        })?;
     let first = found.rows.into_iter().next();
     Ok(first.map(|row| row.position.id))
 }

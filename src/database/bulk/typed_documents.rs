@@ -87,8 +87,12 @@ pub(crate) async fn validate_portion(
         is_last: !entries.more && entries.pairs.len() <= bounds.documents,
         ..ValidatedPortion::default()
     };
-    let keys = entries.pairs.iter().take(bounds.documents);
-    let keys: Vec<&[u8]> = keys.map(|(key, _)| key).collect();
+    let keys: Vec<&[u8]> = entries
+        .pairs
+        .iter()
+        .take(bounds.documents)
+        .map(|(key, _)| key)
+        .collect();
     for some in keys.chunks(TYPE_CHECK_DOCUMENTS_AT_ONCE) {
         for (entry, document, first) in first_pairs(read, of.collection(), some).await? {
             if portion.bytes >= bounds.bytes || portion.misfits.len() >= bounds.misfits {
@@ -129,18 +133,24 @@ async fn first_pairs<'e>(
     entries: &[&'e [u8]],
 ) -> Result<Vec<(&'e [u8], Option<DocumentKey>, Option<Result<Batch>>)>> {
     let (prefix, _) = Family::existences(collection);
-    let documents = entries.iter().map(|entry| {
-        let id = Family::existing_id(entry, &prefix);
-        id.map(|id| DocumentKey::new(collection, id)).transpose()
-    });
-    let documents: Vec<Option<DocumentKey>> = documents.collect::<Result<_>>()?;
-    let keys = documents.iter().flatten();
-    let keys = keys.map(|document| document.place(&Place::default()));
-    let keys: Vec<Vec<u8>> = keys.collect::<Result<_>>()?;
+    let documents: Vec<Option<DocumentKey>> = entries
+        .iter()
+        .map(|entry| {
+            let id = Family::existing_id(entry, &prefix);
+            id.map(|id| DocumentKey::new(collection, id)).transpose()
+        })
+        .collect::<Result<_>>()?;
+    let keys: Vec<Vec<u8>> = documents
+        .iter()
+        .flatten()
+        .map(|document| document.place(&Place::default()))
+        .collect::<Result<_>>()?;
     let ends: Vec<Vec<u8>> = keys.iter().map(|key| prefix_end(key)).collect();
-    let ranges = keys.iter().zip(&ends);
-    let ranges = ranges.map(|(key, end)| RangeRead::new(key, end).at_most(TYPE_CHECK_FIRST_PAIRS));
-    let ranges: Vec<RangeRead<'_>> = ranges.collect();
+    let ranges: Vec<RangeRead<'_>> = keys
+        .iter()
+        .zip(&ends)
+        .map(|(key, end)| RangeRead::new(key, end).at_most(TYPE_CHECK_FIRST_PAIRS))
+        .collect();
     let mut batches = read.ranges(&ranges).await.into_batches();
     let found = entries.iter().zip(documents).map(|(entry, document)| {
         let first = document.as_ref().and_then(|_| batches.next());
@@ -184,8 +194,11 @@ impl<'r> DocumentReading<'r> {
         let mut validator = of.validator(&[], &steps);
         let bytes = self.document.place(&Place::default())?.len();
         loop {
-            let pairs = self.batch.pairs.iter();
-            let pairs = pairs.map(|(key, value)| (&key[bytes..], value));
+            let pairs = self
+                .batch
+                .pairs
+                .iter()
+                .map(|(key, value)| (&key[bytes..], value));
             if let Err(error) = push_all(&mut validator, budget, pairs).await {
                 return self.not_validated(error);
             }

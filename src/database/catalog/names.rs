@@ -131,12 +131,14 @@ fn distance(a: &str, b: &str) -> Option<usize> {
 /// # Errors
 /// Errors of the store. `TOO_LARGE`: a key exceeds the limit.
 pub async fn are_stored(read: &dyn Read, documents: &[DocumentKey]) -> Result<Vec<bool>> {
-    let ranges = documents.iter().map(|document| {
-        let begin = document.place(&Place::default())?;
-        let end = prefix_end(&begin);
-        Ok((begin, end))
-    });
-    let ranges: Vec<(Vec<u8>, Vec<u8>)> = ranges.collect::<Result<_>>()?;
+    let ranges: Vec<(Vec<u8>, Vec<u8>)> = documents
+        .iter()
+        .map(|document| {
+            let begin = document.place(&Place::default())?;
+            let end = prefix_end(&begin);
+            Ok((begin, end))
+        })
+        .collect::<Result<_>>()?;
     let firsts: Vec<RangeRead<'_>> = ranges
         .iter()
         .map(|(begin, end)| RangeRead::new(begin, end).at_most(1))

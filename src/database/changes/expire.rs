@@ -167,8 +167,11 @@ async fn expired_after(
         let middle = ahead.midpoint(later);
         let first = range.from(Version::first_of_number(middle));
         let batch = read.range(RangeRead::new(&first, &end).at_most(1)).await?;
-        let found = batch.pairs.iter().next();
-        let found = found.and_then(|(key, header)| Some((range.parse(key)?.0, header)));
+        let found = batch
+            .pairs
+            .iter()
+            .next()
+            .and_then(|(key, header)| Some((range.parse(key)?.0, header)));
         match found {
             Some((version, header)) if clock.is_ahead(header) => ahead = version.commit_number(),
             Some((version, header)) => {

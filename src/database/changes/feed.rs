@@ -111,9 +111,10 @@ impl ChangeFeed {
         from: FollowFrom,
     ) -> Result<ChangeFollower> {
         let snapshot = self.0.store.snapshot().await?;
-        let settings = ChangeSettings::read(&*snapshot).await?;
-        let settings = settings.filter(ChangeSettings::is_on);
-        let settings = settings.ok_or_else(log_is_off)?;
+        let settings = ChangeSettings::read(&*snapshot)
+            .await?
+            .filter(ChangeSettings::is_on)
+            .ok_or_else(log_is_off)?;
         let histories = Histories::of(settings, &*snapshot);
         if let FollowFrom::Cursor(after) = &from {
             if after.history != histories.name(after.position.version) {

@@ -66,8 +66,10 @@ impl Interest {
 
 /// The places that contain whatever a path leads to.
 fn places(path: &Path) -> Vec<Place> {
-    let fixed = path.tokens().iter();
-    let fixed = fixed.take_while(|token| !matches!(token, Token::FromEnd(_) | Token::Dash));
+    let fixed = path
+        .tokens()
+        .iter()
+        .take_while(|token| !matches!(token, Token::FromEnd(_) | Token::Dash));
     let fixed = Path::new(fixed.cloned().collect());
     if fixed.ambiguous() <= PLACES_MAX.ilog2() as usize {
         return fixed.places();

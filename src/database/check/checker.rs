@@ -236,11 +236,11 @@ impl Check {
             return Ok(());
         }
         if self.prepared == 0 {
-            let ahead = self
+            let ahead: Vec<_> = self
                 .entries
                 .ahead(self.together(ENTRIES_TOGETHER))
-                .map(|(key, _)| key.to_vec());
-            let ahead: Vec<_> = ahead.collect();
+                .map(|(key, _)| key.to_vec())
+                .collect();
             self.indexes.prepare(&ahead).await?;
             self.prepared = ahead.len();
         }
@@ -350,9 +350,12 @@ impl Check {
     /// Begins the next document, or checks a pair of the catalog. The catalog pairs of a collection
     /// precede its documents. Every cursor is at a valid key of its range.
     async fn begin(&mut self) -> Result<()> {
-        let catalog = self.catalog.peek().await?;
-        let catalog = catalog.and_then(|(key, _)| SystemKey::parse(key)?.collection());
-        let catalog = catalog.map(<[u8]>::to_vec);
+        let catalog = self
+            .catalog
+            .peek()
+            .await?
+            .and_then(|(key, _)| SystemKey::parse(key)?.collection())
+            .map(<[u8]>::to_vec);
         let document = self.next_document().await?;
         match (catalog, document) {
             (Some(collection), document)
@@ -398,8 +401,7 @@ impl Check {
     async fn document(&mut self, document: Vec<u8>) -> Result<()> {
         // Nothing may fail after the first cursor has moved.
         self.existence.peek().await?;
-        let version = self.versions.peek().await?;
-        let version = version.map(|(_, value)| value.to_vec());
+        let version = self.versions.peek().await?.map(|(_, value)| value.to_vec());
         let leaf = self.documents.peek().await?;
         let leaves = leaf.is_some_and(|(key, _)| covers(&document, key));
         let before = (self.report.summary, self.collection.clone());

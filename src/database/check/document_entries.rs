@@ -24,10 +24,10 @@ impl CheckedIndexes {
         documents: &[Vec<u8>],
         report: &mut CheckReport,
     ) -> Result<()> {
-        let keys = documents
+        let keys: Vec<DocumentKey> = documents
             .iter()
-            .filter_map(|document| document_key(document));
-        let keys: Vec<DocumentKey> = keys.collect();
+            .filter_map(|document| document_key(document))
+            .collect();
         let Some(first) = keys.first() else {
             return Ok(());
         };

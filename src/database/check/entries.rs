@@ -136,8 +136,10 @@ impl CheckedIndexes {
                     .boxed(),
             );
         }
-        let reads = stream::iter(reads).buffered(CHECK_DOCUMENTS_AT_ONCE);
-        let reads: Vec<_> = reads.collect().await;
+        let reads: Vec<_> = stream::iter(reads)
+            .buffered(CHECK_DOCUMENTS_AT_ONCE)
+            .collect()
+            .await;
         for ((document, index, _), expected) in wanted.into_iter().zip(reads) {
             match expected {
                 Ok(expected) => {
@@ -219,8 +221,11 @@ impl CheckedIndexes {
         (values, forms): (&[u8], &[u8]),
     ) -> Result<Option<Comparison>> {
         let key = (index.number, document.id.clone());
-        let known = self.hashes.get(&document.collection, &key).cloned();
-        let known = known.transpose()?;
+        let known = self
+            .hashes
+            .get(&document.collection, &key)
+            .cloned()
+            .transpose()?;
         let expected = match known {
             Some(known) if known.snapshots.1 >= self.snapshot.number => known,
             known => {
@@ -293,8 +298,11 @@ impl CheckedIndexes {
         (values, forms): (&[u8], &[u8]),
         known: Option<Arc<[u64]>>,
     ) -> Result<Option<Comparison>> {
-        let own_forms = self.entries_of(read, document, index).await?;
-        let own_forms = own_forms.forms().to_vec();
+        let own_forms = self
+            .entries_of(read, document, index)
+            .await?
+            .forms()
+            .to_vec();
         let hashes = match known {
             Some(hashes) => hashes,
             None => self.hashes_in(read, document, index, HASHES_MAX).await?,

@@ -97,8 +97,9 @@ async fn copy_indexes(source: &Database, target: &Database) -> Result<()> {
                 Box::pin(async move {
                     let on: Vec<&str> = index.on.iter().map(IndexPath::text).collect();
                     let filter = index.filter.as_ref();
-                    let filter = filter.map(|filter| filter.filter().clone());
-                    let filter = filter.unwrap_or_default();
+                    let filter = filter
+                        .map(|filter| filter.filter().clone())
+                        .unwrap_or_default();
                     let (name, unique) = (&index.name, index.unique);
                     create_index(&*transaction, &collection, name, &on, unique, filter)
                         .await

@@ -42,10 +42,16 @@ async fn is_of(
     }
     source.leaves.seek(&document.key);
     loop {
-        let here = present.leaves.pair().await?;
-        let here = here.filter(|(key, _)| document.covers(key));
-        let there = source.leaves.pair().await?;
-        let there = there.filter(|(key, _)| document.covers(key));
+        let here = present
+            .leaves
+            .pair()
+            .await?
+            .filter(|(key, _)| document.covers(key));
+        let there = source
+            .leaves
+            .pair()
+            .await?
+            .filter(|(key, _)| document.covers(key));
         match (here, there) {
             (None, there) => return Ok(there.is_none() || !document.entered),
             (here, there) if here != there => return Ok(false),

@@ -138,8 +138,11 @@ impl Documents {
             let own = OwnKey::of(key);
             (key[..own.bytes].to_vec(), own)
         });
-        let entry = self.entries.pair().await?;
-        let entry = entry.map(|(key, _)| Entry::Existence.document(key).to_vec());
+        let entry = self
+            .entries
+            .pair()
+            .await?
+            .map(|(key, _)| Entry::Existence.document(key).to_vec());
         let (key, own) = match (leaf, &entry) {
             (leaf, Some(entry)) if leaf.as_ref().is_none_or(|(leaf, _)| entry < leaf) => {
                 (entry.clone(), OwnKey::of(entry))

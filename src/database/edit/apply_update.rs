@@ -253,8 +253,10 @@ impl Editor<'_> {
     /// The order of a string and a stored one that has several pieces.
     async fn order_to_pieces(&self, new: &str, location: &Location) -> Result<Ordering> {
         let memory = self.budget.reserve();
-        let part = self.part(&location.place.0, &memory).await?;
-        let part = part.ok_or_else(|| Error::internal("a string without a pair"))?;
+        let part = self
+            .part(&location.place.0, &memory)
+            .await?
+            .ok_or_else(|| Error::internal("a string without a pair"))?;
         memory.hold(part.tree_bytes())?;
         let order = |steps: &Steps<'_>| {
             let stored = part.tree(steps)?;
@@ -271,8 +273,9 @@ impl Editor<'_> {
         let mut by_parent: BTreeMap<(Reverse<usize>, Vec<Segment>), Vec<Segment>> = BTreeMap::new();
         let mut places = in_turns(places);
         while let Some(Place(mut segments)) = places.next().await {
-            let last = segments.pop();
-            let last = last.ok_or_else(|| Error::internal("`unset` selects the document"))?;
+            let last = segments
+                .pop()
+                .ok_or_else(|| Error::internal("`unset` selects the document"))?;
             let parent = (Reverse(segments.len()), segments);
             by_parent.entry(parent).or_default().push(last);
         }
@@ -280,11 +283,13 @@ impl Editor<'_> {
             self.budget.pace(children.len() as u64).await?;
             let parent = Place(parent);
             let key = self.document.place(&parent)?;
-            let indexes = children.iter().filter_map(|child| match child {
-                Segment::Index(index) => Some(*index),
-                Segment::Key(_) => None,
-            });
-            let indexes: Vec<u64> = indexes.collect();
+            let indexes: Vec<u64> = children
+                .iter()
+                .filter_map(|child| match child {
+                    Segment::Index(index) => Some(*index),
+                    Segment::Key(_) => None,
+                })
+                .collect();
             if indexes.is_empty() {
                 for child in children {
                     let key = below(&key, &child);
@@ -339,8 +344,7 @@ impl Editor<'_> {
         let selection = QuerySelection::read(query, &memory, read).await?;
         self.budget.pace(selection.nodes().len() as u64).await?;
         let nodes = selection.nodes().iter();
-        let places = nodes.filter_map(|node| selection.place(node));
-        let mut places: Vec<Place> = places.collect();
+        let mut places: Vec<Place> = nodes.filter_map(|node| selection.place(node)).collect();
         places.sort_unstable_by(|a, b| a.0.cmp(&b.0));
         // A place sorts directly before all places inside it.
         places.dedup_by(|place, outer| place.0.starts_with(&outer.0));

@@ -203,8 +203,9 @@ impl<'b> Adding<'b> {
                 child.clone_into(&mut range.begin);
             }
         }
-        let streams = streams(self.transaction, self.budget, ranges).await?;
-        let mut streams = streams.into_iter();
+        let mut streams = streams(self.transaction, self.budget, ranges)
+            .await?
+            .into_iter();
         let streams = IndexStreams::take(&alone.document, self.index, &mut streams)?;
         let mut stream = self.entries(streams).await?;
         let Some(row) = stream.row().cloned() else {

@@ -144,8 +144,10 @@ fn paths(on: &[impl AsRef<str>]) -> Result<Vec<IndexPath>> {
             on.len()
         )));
     }
-    let paths = on.iter().map(|text| IndexPath::parse(text.as_ref()));
-    let paths: Vec<IndexPath> = paths.collect::<Result<_>>()?;
+    let paths: Vec<IndexPath> = on
+        .iter()
+        .map(|text| IndexPath::parse(text.as_ref()))
+        .collect::<Result<_>>()?;
     if paths.iter().filter(|path| path.is_multiple()).count() > 1 {
         return Err(Error::bad_input(
             "an index has at most one [*] in all of its JSONPaths: create an index for each",

@@ -231,14 +231,16 @@ impl IndexPath {
         let [Element::String(text), steps @ ..] = &elements[..] else {
             return None;
         };
-        let steps = steps.iter().map(|step| match step {
-            Element::String(name) => Some(SimpleStep::Name(name.to_string())),
-            Element::Int(index) => Some(SimpleStep::Index(u64::try_from(*index).ok()?)),
-            Element::Nil => Some(SimpleStep::Each),
-            Element::Bool(true) => Some(SimpleStep::EachName),
-            _ => None,
-        });
-        let steps = steps.collect::<Option<_>>()?;
+        let steps = steps
+            .iter()
+            .map(|step| match step {
+                Element::String(name) => Some(SimpleStep::Name(name.to_string())),
+                Element::Int(index) => Some(SimpleStep::Index(u64::try_from(*index).ok()?)),
+                Element::Nil => Some(SimpleStep::Each),
+                Element::Bool(true) => Some(SimpleStep::EachName),
+                _ => None,
+            })
+            .collect::<Option<_>>()?;
         Some(Self::new(text.to_string(), steps))
     }
 }

@@ -314,9 +314,12 @@ pub(crate) fn ranges_of<'i>(
     index: &'i Index,
 ) -> Result<Vec<ColumnRange<'i>>> {
     let places = places(document, &index.on)?;
-    let ranges = index.on.iter().zip(&places);
-    let ranges = ranges.filter_map(|(path, place)| Some(ColumnRange::whole(path, place.as_ref()?)));
-    let mut ranges: Vec<ColumnRange<'_>> = ranges.collect();
+    let mut ranges: Vec<ColumnRange<'_>> = index
+        .on
+        .iter()
+        .zip(&places)
+        .filter_map(|(path, place)| Some(ColumnRange::whole(path, place.as_ref()?)))
+        .collect();
     if let Some(filter) = &index.filter {
         ranges.extend(ColumnRange::tested(&filter.places(document)?));
     }

@@ -88,8 +88,9 @@ impl<'w> EntryWriter<'w> {
         let (transaction, document) = (self.transaction, self.document);
         if self.checks_now {
             let index = self.unique_index();
-            let checks = values.iter();
-            let checks = checks.map(|values| check_now(transaction, &index, &document.id, values));
+            let checks = values
+                .iter()
+                .map(|values| check_now(transaction, &index, &document.id, values));
             return try_join_all(begun_in_turns(checks)).await.map(drop);
         }
         let index = || self.unique_index();
@@ -115,8 +116,7 @@ impl<'w> EntryWriter<'w> {
         row: &Row,
         values: impl IntoIterator<Item = &Vec<u8>>,
     ) -> Result<usize> {
-        let packed = values.into_iter().map(|value| row.packed(value));
-        let packed: Vec<Vec<u8>> = packed.collect();
+        let packed: Vec<Vec<u8>> = values.into_iter().map(|value| row.packed(value)).collect();
         let is_pending = is_pending(&self.document.id);
         let mut bytes = 0;
         for some in packed.chunks(INDEX_READS_AT_ONCE) {

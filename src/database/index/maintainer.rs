@@ -149,9 +149,12 @@ impl<'t> IndexMaintainer<'t> {
     /// # Errors
     /// Errors of the store. [`ErrorKind::Exhausted`](crate::error::ErrorKind::Exhausted).
     pub(crate) async fn touch(&mut self, begin: &[u8], end: &[u8]) -> Result<()> {
-        let touches = self.kept.iter().enumerate();
-        let touches = touches.filter_map(|(at, kept)| kept.touch(at, begin, end));
-        let touches: Vec<Touch> = touches.collect();
+        let touches: Vec<Touch> = self
+            .kept
+            .iter()
+            .enumerate()
+            .filter_map(|(at, kept)| kept.touch(at, begin, end))
+            .collect();
         if touches.is_empty() {
             return Ok(());
         }
@@ -182,8 +185,9 @@ impl<'t> IndexMaintainer<'t> {
             }
             ranges.extend(kept.parts(touch.ranges.iter().cloned()));
         }
-        let streams = streams(self.transaction, &self.budget, ranges).await?;
-        let mut streams = streams.into_iter();
+        let mut streams = streams(self.transaction, &self.budget, ranges)
+            .await?
+            .into_iter();
         let mut found = Vec::with_capacity(touches.len());
         for touch in touches {
             let kept = &self.kept[touch.kept];
@@ -209,11 +213,14 @@ impl<'t> IndexMaintainer<'t> {
             let indexes: Vec<&Index> = self.kept.iter().map(|kept| &kept.index).collect();
             return enter(self.transaction, &self.budget, &self.document, &indexes).await;
         }
-        let concerned = self.kept.iter().filter_map(|kept| {
-            let touched = kept.touched.as_ref()?;
-            Some((kept, touched))
-        });
-        let concerned: Vec<(&MaintainedIndex, &Touched)> = concerned.collect();
+        let concerned: Vec<(&MaintainedIndex, &Touched)> = self
+            .kept
+            .iter()
+            .filter_map(|kept| {
+                let touched = kept.touched.as_ref()?;
+                Some((kept, touched))
+            })
+            .collect();
         if concerned.is_empty() {
             return Ok(());
         }
@@ -224,8 +231,9 @@ impl<'t> IndexMaintainer<'t> {
             }
             ranges.extend(kept.parts(touched.ranges.iter().cloned()));
         }
-        let streams = streams(self.transaction, &self.budget, ranges).await?;
-        let mut streams = streams.into_iter();
+        let mut streams = streams(self.transaction, &self.budget, ranges)
+            .await?
+            .into_iter();
         for (kept, touched) in concerned {
             let row = if touched.in_singles {
                 let singles = kept.read_singles(&mut streams, &self.budget).await?;
@@ -407,9 +415,11 @@ impl MaintainedIndex {
     fn touch(&self, kept: usize, begin: &[u8], end: &[u8]) -> Option<Touch> {
         let multiple = self.multiple();
         let columns = self.places.iter().enumerate();
-        let singles = columns.filter(|(at, _)| Some(*at) != multiple.map(|(at, _)| at));
-        let singles = singles.map(|(_, place)| place);
-        let mut singles = singles.chain(&self.filter_places).flatten();
+        let mut singles = columns
+            .filter(|(at, _)| Some(*at) != multiple.map(|(at, _)| at))
+            .map(|(_, place)| place)
+            .chain(&self.filter_places)
+            .flatten();
         let singles_touched =
             singles.any(|place| &place[..] < end && begin < &prefix_end(place)[..]);
         let touched = multiple.and_then(|(_, place)| {
@@ -481,8 +491,9 @@ impl MaintainedIndex {
         let mut pass = true;
         if let Some(filter) = &self.index.filter {
             let places = self.filter_places.iter();
-            let streams = places.map(|place| place.as_ref().and_then(|_| streams.next()));
-            let streams: Vec<_> = streams.collect();
+            let streams: Vec<_> = places
+                .map(|place| place.as_ref().and_then(|_| streams.next()))
+                .collect();
             pass = passes(filter, streams, budget).await?;
         }
         Ok(Singles { pass, values })

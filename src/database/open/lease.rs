@@ -39,7 +39,9 @@ impl LeaseHolder {
 
 /// The time after a duration, in seconds since 1970.
 pub(crate) fn seconds_from_now(after: Duration) -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH);
-    let since = since.unwrap_or(Duration::ZERO) + after;
+    let since = SystemTime::now()
+        .duration_since(UNIX_EPOCH)
+        .unwrap_or(Duration::ZERO)
+        + after;
     i64::try_from(since.as_secs()).unwrap_or(i64::MAX)
 }

@@ -115,14 +115,17 @@ pub async fn unique_violation(transaction: &dyn Transaction) -> Result<Option<Un
     } = take(&mut *values.lock());
     let written: Vec<((usize, Vec<u8>), DocumentId)> = documents.into_iter().collect();
     for some in written.chunks(INDEX_READS_AT_ONCE) {
-        let spans = some.iter().map(|((at, values), _)| {
-            let key = &indexes[*at].key;
-            key.span(values, &prefix_end(values))
-        });
-        let spans: Vec<(Vec<u8>, Vec<u8>)> = spans.collect();
-        let reads = spans.iter();
-        let reads = reads.map(|(begin, end)| RangeRead::new(begin, end).at_most(2));
-        let reads: Vec<RangeRead<'_>> = reads.collect();
+        let spans: Vec<(Vec<u8>, Vec<u8>)> = some
+            .iter()
+            .map(|((at, values), _)| {
+                let key = &indexes[*at].key;
+                key.span(values, &prefix_end(values))
+            })
+            .collect();
+        let reads: Vec<RangeRead<'_>> = spans
+            .iter()
+            .map(|(begin, end)| RangeRead::new(begin, end).at_most(2))
+            .collect();
         let found = transaction.ranges(&reads).await;
         for (((at, values), id), found) in some.iter().zip(found.into_batches()) {
             let found = found?;

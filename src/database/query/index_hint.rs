@@ -245,8 +245,7 @@ fn paths(conjuncts: &[Filter], order: &Order, ready: &[Index], steps: &Steps<'_>
         Filter::Any(parts) => Some(parts),
         _ => None,
     });
-    let unserved = alternatives.into_iter().flatten();
-    let mut unserved = unserved.filter(|part| {
+    let mut unserved = alternatives.into_iter().flatten().filter(|part| {
         let plan = QueryPlan::new(part, ready, steps);
         plan.is_ok_and(|plan| plan.access_paths.is_empty())
     });
@@ -302,8 +301,11 @@ fn paths_of_groups(
 fn behind_equal<'q>(equal: &[&'q Query], by: &[&'q Query]) -> Vec<&'q Query> {
     let mut paths = Vec::new();
     for path in equal {
-        let others = by.iter().filter(|by| by.simple() != path.simple());
-        let others: Vec<&Query> = others.copied().collect();
+        let others: Vec<&Query> = by
+            .iter()
+            .filter(|by| by.simple() != path.simple())
+            .copied()
+            .collect();
         // The value that a document is ordered by does not depend on the filter.
         if has_each(path) && others.len() < by.len() {
             continue;
@@ -360,11 +362,12 @@ fn free_name(paths: &[Query], indexes: &Indexes) -> String {
 /// Derives an index name from the member names in its paths.
 fn name(paths: &[Query]) -> String {
     let steps = paths.iter().filter_map(Query::simple).flatten();
-    let names = steps.filter_map(|step| match step {
-        SimpleStep::Name(name) => Some(name.as_str()),
-        SimpleStep::Index(_) | SimpleStep::Each | SimpleStep::EachName => None,
-    });
-    let names: Vec<&str> = names.collect();
+    let names: Vec<&str> = steps
+        .filter_map(|step| match step {
+            SimpleStep::Name(name) => Some(name.as_str()),
+            SimpleStep::Index(_) | SimpleStep::Each | SimpleStep::EachName => None,
+        })
+        .collect();
     if names.is_empty() {
         return "values".to_owned();
     }

@@ -175,17 +175,22 @@ impl<'q, P: Projection> Matcher<'q, P> {
             return Ok(None);
         }
         let mut answers = answers.into_iter();
-        let answers = reads.iter().map(|read| match read {
-            Some(_) => answers.next(),
-            None => Some(Ok(Answer::Value(None))),
-        });
-        let answers: Vec<Answer> = answers.flatten().collect::<Result<_>>()?;
+        let answers: Vec<Answer> = reads
+            .iter()
+            .map(|read| match read {
+                Some(_) => answers.next(),
+                None => Some(Ok(Answer::Value(None))),
+            })
+            .flatten()
+            .collect::<Result<_>>()?;
         let mut passed = Vec::with_capacity(ids.len());
         let needs = self.needs.len();
         for at in 0..ids.len() {
             let answers = &answers[at * needs..(at + 1) * needs];
-            let trees = answers.iter().zip(&self.needs);
-            let trees = trees.filter(|(_, need)| need.value);
+            let trees = answers
+                .iter()
+                .zip(&self.needs)
+                .filter(|(_, need)| need.value);
             let parts = trees.filter_map(|(answer, _)| part(answer));
             // Trees are held for one document at a time.
             let tree_memory = self.budget.reserve();
@@ -199,9 +204,12 @@ impl<'q, P: Projection> Matcher<'q, P> {
 
     /// Evaluates one document from the answers for its needs, in the order of the needs.
     fn passes(&self, answers: &[Answer], steps: &Steps<'_>) -> Result<Option<P::Output>> {
-        let found = self.needs.iter().zip(answers);
-        let found = found.map(|(need, answer)| found_at(need, answer, steps));
-        let found: Vec<MatcherInput> = found.collect::<Result<_>>()?;
+        let found: Vec<MatcherInput> = self
+            .needs
+            .iter()
+            .zip(answers)
+            .map(|(need, answer)| found_at(need, answer, steps))
+            .collect::<Result<_>>()?;
         self.passes_as(&found, steps)
     }
 

@@ -205,18 +205,24 @@ impl Search<'_> {
             keys: self.keys,
             holds: index.holds_values(),
         };
-        let after = page.from.as_ref().map(|from| {
-            id_bytes(self.collection, &from.id).map(|id| IndexEntry {
-                values: from.values.clone(),
-                id,
-                held: None,
+        let after = page
+            .from
+            .as_ref()
+            .map(|from| {
+                id_bytes(self.collection, &from.id).map(|id| IndexEntry {
+                    values: from.values.clone(),
+                    id,
+                    held: None,
+                })
             })
-        });
-        let after = after.transpose()?;
+            .transpose()?;
         // The streams together yield a page.
         let streams = scan.prefixes.len().max(1);
-        let first_batch = page.size.saturating_add(1).min(SCAN_BATCH_DOCUMENTS);
-        let first_batch = first_batch.div_ceil(streams);
+        let first_batch = page
+            .size
+            .saturating_add(1)
+            .min(SCAN_BATCH_DOCUMENTS)
+            .div_ceil(streams);
         let reading = self.source(first_batch, page.backward, None).reading;
         let (begin, end) = if scan.columns.iter().all(|column| *column < scan.fixed)
             && scan.fixed == index.on.len()
@@ -388,15 +394,17 @@ impl<'q> TopRows<'q> {
             rows.reverse();
         }
         let mut held = 0;
-        let rows = rows.into_iter().map(|row| {
-            let position = Position::new(row.values, row.id);
-            held += position.bytes();
-            PageRow {
-                position,
-                entry: None,
-            }
-        });
-        let rows = rows.collect();
+        let rows = rows
+            .into_iter()
+            .map(|row| {
+                let position = Position::new(row.values, row.id);
+                held += position.bytes();
+                PageRow {
+                    position,
+                    entry: None,
+                }
+            })
+            .collect();
         self.memory.give(self.memory.held().saturating_sub(held));
         Ok((Filled { rows, more }, self.memory))
     }
@@ -405,8 +413,10 @@ impl<'q> TopRows<'q> {
 impl RankedRow<'_> {
     /// The memory of the row.
     fn bytes(&self) -> usize {
-        let values = self.values.iter();
-        let values = values.map(|value| size_of::<IndexValue>() + value.bytes().len());
+        let values = self
+            .values
+            .iter()
+            .map(|value| size_of::<IndexValue>() + value.bytes().len());
         size_of::<Self>() + self.id.bytes() + values.sum::<usize>()
     }
 

@@ -130,8 +130,10 @@ impl Position {
 
     /// The memory of the position, approximately, in bytes.
     pub(crate) fn bytes(&self) -> usize {
-        let values = self.values.iter();
-        let values = values.map(|value| size_of::<IndexValue>() + value.bytes().len());
+        let values = self
+            .values
+            .iter()
+            .map(|value| size_of::<IndexValue>() + value.bytes().len());
         size_of::<Self>() + self.id.bytes() + values.sum::<usize>()
     }
 

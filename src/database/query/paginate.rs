@@ -126,13 +126,15 @@ impl PageBuilder<'_> {
             .map(|row| row.position.id.clone())
             .collect();
         let passed = self.matcher.at(&ids).await?;
-        let rows = candidates.into_iter().zip(passed);
-        let rows = rows.filter(|(row, passed)| match passed {
-            Some(ordering) => ordering
-                .as_ref()
-                .is_none_or(|ordering| ordering.values == row.position.values),
-            None => false,
-        });
+        let rows = candidates
+            .into_iter()
+            .zip(passed)
+            .filter(|(row, passed)| match passed {
+                Some(ordering) => ordering
+                    .as_ref()
+                    .is_none_or(|ordering| ordering.values == row.position.values),
+                None => false,
+            });
         Ok(rows.map(|(row, _)| row).collect())
     }
 }

@@ -194,10 +194,11 @@ impl<'q> Search<'q> {
             .access_paths
             .iter()
             .map(|access_path| probe(&probing, access_path));
-        let probed = try_join_all(probed).await?.into_iter().flatten();
-        let mut probed: Vec<(&AccessPath<'_>, Ids<'r>)> = probed.collect();
-        let few = probed.iter().enumerate();
-        let few = few
+        let mut probed: Vec<(&AccessPath<'_>, Ids<'r>)> =
+            try_join_all(probed).await?.into_iter().flatten().collect();
+        let few = probed
+            .iter()
+            .enumerate()
             .filter_map(|(at, (_, ids))| Some((ids.left()?, at)))
             .min();
         if !self.keys.is_all() {

@@ -40,8 +40,9 @@ impl Fetched {
         let budget = memory.budget();
         let steps = STEPS_PER_READ * (reads.len() + further.len()) as u64;
         let bounds = budget.portion(steps, || RangeBounds::of(reads)).await;
-        let ranges = budget.portion(steps, || bounds.ranges(reads, further));
-        let ranges = ranges.await;
+        let ranges = budget
+            .portion(steps, || bounds.ranges(reads, further))
+            .await;
         let MultiRange { mut pairs, batches } = read.ranges(&ranges).await;
         // The pairs count from now on, also while the work on them waits for its turn.
         memory.hold_besides(pairs.spare_bytes());
@@ -54,12 +55,12 @@ impl Fetched {
             taken(batches, ranges, &mut pairs, memory)
         };
         let (mut reads, unfinished) = budget.portion(steps, taken).await;
-        let rests = unfinished
+        let rests: Vec<_> = unfinished
             .into_iter()
             .map(|(number, range, first)| async move {
                 (number, read_rest(read, range, first, memory).await)
-            });
-        let rests: Vec<_> = rests.collect();
+            })
+            .collect();
         let mut pairs = vec![Arc::new(pairs)];
         for (number, whole) in join_all(begun_in_turns(rests)).await {
             reads[number] = whole.map(|whole| {
@@ -195,17 +196,19 @@ fn taken<'r>(
             (0, if nothing { 0..0 } else { batch.pairs })
         }));
     }
-    let unfinished = unfinished.into_iter().map(|(number, range, first)| {
-        let first = if first.len() == pairs.len() {
-            std::mem::take(pairs)
-        } else {
-            let first = pairs.part(first);
-            memory.hold_besides(first.bytes() + first.spare_bytes());
-            first
-        };
-        (number, range, first)
-    });
-    let unfinished = unfinished.collect();
+    let unfinished = unfinished
+        .into_iter()
+        .map(|(number, range, first)| {
+            let first = if first.len() == pairs.len() {
+                std::mem::take(pairs)
+            } else {
+                let first = pairs.part(first);
+                memory.hold_besides(first.bytes() + first.spare_bytes());
+                first
+            };
+            (number, range, first)
+        })
+        .collect();
     (reads, unfinished)
 }
 

@@ -185,14 +185,18 @@ impl RemainderRanges {
         let mut ranges = Self::default();
         for OmittedParts { request, parts } in requested {
             // Errors are reported with the result.
-            let bases = candidates.numbers(request).unwrap_or_default();
-            let bases = bases.filter(|at| !plan.sources[*at].whole);
+            let bases = candidates
+                .numbers(request)
+                .unwrap_or_default()
+                .filter(|at| !plan.sources[*at].whole);
             let mut of = Vec::new();
             for at in bases {
                 let key = candidates.key(candidates.get(at));
-                let omitted = parts.clone().flat_map(|part| candidates.keys(part));
-                let omitted = omitted.filter(|part| covers(key, part));
-                let omitted: Vec<&[u8]> = omitted.collect();
+                let omitted: Vec<&[u8]> = parts
+                    .clone()
+                    .flat_map(|part| candidates.keys(part))
+                    .filter(|part| covers(key, part))
+                    .collect();
                 let bytes: usize = omitted.iter().map(|part| part.len()).sum();
                 if let Err(error) = memory.hold(2 * (key.len() + bytes)) {
                     return Self {
@@ -327,8 +331,9 @@ impl Loaded<'_> {
             return Ok(None);
         };
         let of = &self.remainders.of;
-        let of = of.binary_search_by_key(&number, |of| of.omitted.request);
-        let of = of.map_err(|_| Error::internal("a remainder was not requested"))?;
+        let of = of
+            .binary_search_by_key(&number, |of| of.omitted.request)
+            .map_err(|_| Error::internal("a remainder was not requested"))?;
         let of = &self.remainders.of[of];
         let Some(found) = self.found(number)? else {
             return Ok(None);
@@ -407,11 +412,13 @@ async fn versions<'w>(
     read: &dyn Read,
     requested: &[BorrowedRequest<'w>],
 ) -> HashMap<&'w DocumentKey, Result<Option<Version>>> {
-    let documents = requested.iter().filter_map(|request| match request {
-        ReadRequest::Version(document) => Some(*document),
-        ReadRequest::Value(..) | ReadRequest::Remainder(..) => None,
-    });
-    let documents: HashSet<&DocumentKey> = documents.collect();
+    let documents: HashSet<&DocumentKey> = requested
+        .iter()
+        .filter_map(|request| match request {
+            ReadRequest::Version(document) => Some(*document),
+            ReadRequest::Value(..) | ReadRequest::Remainder(..) => None,
+        })
+        .collect();
     if documents.is_empty() {
         return HashMap::new();
     }

@@ -228,20 +228,20 @@ async fn settle_from_end(
     }
     let mut settled: Vec<Option<SettledPath>> = requested.iter().map(with_from_end).collect();
     loop {
-        let arrays = settled
+        let arrays: Vec<_> = settled
             .iter()
             .enumerate()
             .filter_map(|(at, path)| match path {
                 Some(SettledPath::At(path)) => Some((at, path.split_at_from_end()?)),
                 _ => None,
-            });
-        let arrays: Vec<_> = arrays.collect();
+            })
+            .collect();
         if arrays.is_empty() {
             return settled;
         }
         let lengths = {
-            let requests = arrays.iter();
-            let requests: Vec<_> = requests
+            let requests: Vec<_> = arrays
+                .iter()
                 .map(|(at, (array, ..))| requested[*at].at(array))
                 .collect();
             lengths(read, &requests, memory).await

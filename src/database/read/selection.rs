@@ -34,8 +34,9 @@ pub fn first_reads(query: &Query, steps: &Steps<'_>) -> Result<PartReads> {
 fn reads_of(step: &LeadingStep) -> PartReads {
     match step {
         LeadingStep::Lengths(places) => {
-            let reads = places.iter();
-            let reads = reads.map(|place| (Path::of_segments(place), Extent::Last));
+            let reads = places
+                .iter()
+                .map(|place| (Path::of_segments(place), Extent::Last));
             reads.collect()
         }
         LeadingStep::Values(ranges) => {
@@ -112,8 +113,9 @@ impl QuerySelection {
             let parts = read(reads_of(&step)).await?;
             match step {
                 LeadingStep::Lengths(_) => {
-                    let read = parts.iter();
-                    let read = read.map(|last| last.as_ref().map_or(Ok(0), Value::elements));
+                    let read = parts
+                        .iter()
+                        .map(|last| last.as_ref().map_or(Ok(0), Value::elements));
                     lengths = read.collect::<Result<_>>()?;
                 }
                 LeadingStep::Values(ranges) => {

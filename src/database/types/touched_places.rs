@@ -185,17 +185,20 @@ fn moved_key(array: &[u8], key: &[u8], to: impl Fn(u64) -> Renumbered) -> Option
 
 /// Removes the entries from `begin` to before `end`.
 fn cut<T>(map: &mut BTreeMap<Vec<u8>, T>, begin: &[u8], end: &[u8]) -> Vec<(Vec<u8>, T)> {
-    let keys = map.range::<[u8], _>((Included(begin), Excluded(end)));
-    let keys: Vec<Vec<u8>> = keys.map(|(key, _)| key.clone()).collect();
-    let entries = keys.into_iter();
-    let entries = entries.filter_map(|key| map.remove_entry(&key));
+    let keys: Vec<Vec<u8>> = map
+        .range::<[u8], _>((Included(begin), Excluded(end)))
+        .map(|(key, _)| key.clone())
+        .collect();
+    let entries = keys.into_iter().filter_map(|key| map.remove_entry(&key));
     entries.collect()
 }
 
 /// Removes the keys from `begin` to before `end`.
 fn cut_set(set: &mut BTreeSet<Vec<u8>>, begin: &[u8], end: &[u8]) -> Vec<Vec<u8>> {
-    let keys = set.range::<[u8], _>((Included(begin), Excluded(end)));
-    let keys: Vec<Vec<u8>> = keys.cloned().collect();
+    let keys: Vec<Vec<u8>> = set
+        .range::<[u8], _>((Included(begin), Excluded(end)))
+        .cloned()
+        .collect();
     for key in &keys {
         set.remove(key);
     }

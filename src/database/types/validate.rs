@@ -156,8 +156,9 @@ impl<'d> TypedDocument<'d> {
         let free = self.transaction.without_conflict();
         let mut batches = Batches::new(free, key, prefix_end(key));
         while let Some(pairs) = batches.next().await? {
-            let pairs = pairs.iter();
-            let pairs = pairs.map(|(stored, value)| (&stored[key.len()..], value));
+            let pairs = pairs
+                .iter()
+                .map(|(stored, value)| (&stored[key.len()..], value));
             let pushed = push_all(&mut validator, self.budget, pairs).await;
             pushed.map_err(not_validated)?;
         }

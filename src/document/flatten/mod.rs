@@ -106,8 +106,10 @@ impl<'a> Flattening<'a> {
     pub fn advance(&mut self, sink: &mut impl LeafSink, events_max: usize) -> Result<bool> {
         for _ in 0..events_max {
             let at = self.reader.offset();
-            let event = self.reader.next();
-            let event = event.map_err(|error| json_error(&error, self.text))?;
+            let event = self
+                .reader
+                .next()
+                .map_err(|error| json_error(&error, self.text))?;
             if event == Event::End {
                 return Ok(true);
             }

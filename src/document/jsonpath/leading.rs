@@ -296,8 +296,9 @@ fn add_slice(
     let few = count.is_some_and(|count| count <= JSONPATH_RANGES_MAX as u64) && is_known;
     if few && (far_apart || !is_last) {
         let stored = stored.and_then(|stored| usize::try_from(stored).ok());
-        let elements = slice.positions(stored.unwrap_or_default());
-        let elements = elements.map(|at| Segment::Index(range.begin + at as u64));
+        let elements = slice
+            .positions(stored.unwrap_or_default())
+            .map(|at| Segment::Index(range.begin + at as u64));
         selected.extend(elements.map(|element| child(place, element)));
     } else {
         selected.push(LeadingRange {

@@ -215,8 +215,11 @@ fn prefix(segments: &[QuerySegment]) -> Vec<Segment> {
     for segment in segments {
         segment.visit_from_root(&mut |query| {
             let places = query.segments.iter().map_while(QuerySegment::place);
-            let common = prefix.iter().zip(places).take_while(|(a, b)| *a == b);
-            let common = common.count();
+            let common = prefix
+                .iter()
+                .zip(places)
+                .take_while(|(a, b)| *a == b)
+                .count();
             prefix.truncate(common);
         });
     }

@@ -61,8 +61,11 @@ fn the_places_read_are_those_of_the_query_and_of_its_nested_queries() {
         ("$.a[?count($..b) > 1]", &["/a", ""]),
         ("$.a[?match(@.b, $.c)]", &["/a", "/c"]),
     ] {
-        let found = query(text).places_read().into_iter();
-        let found: Vec<String> = found.map(|place| Place(place).to_string()).collect();
+        let found: Vec<String> = query(text)
+            .places_read()
+            .into_iter()
+            .map(|place| Place(place).to_string())
+            .collect();
         assert_eq!(found, places, "{text}");
     }
 }
@@ -357,8 +360,9 @@ fn work_is_bounded_for_every_query() {
         ("$[?$[?$..x]]", &wide),
         ("$[?search(@, '(a|b)*a(a|b){99}c')]", &texts),
     ] {
-        let error = count(&query(text), document).err();
-        let error = error.unwrap_or_else(|| panic!("{text} was answered"));
+        let error = count(&query(text), document)
+            .err()
+            .unwrap_or_else(|| panic!("{text} was answered"));
         assert_eq!(error.kind().code(), "TOO_COMPLEX", "{text}: {error}");
         assert!(error.message().contains("the limit"), "{text}: {error}");
     }

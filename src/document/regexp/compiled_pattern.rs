@@ -224,8 +224,9 @@ mod tests {
         let one = one.expect("it fits").expect("it is one");
         let held = pool.held();
         assert!(held > 1_000, "{held}");
-        let other = compiled(&"(?:s|h)[a-z]{1,50}".into(), true, &steps);
-        let other = other.expect("it fits").expect("it is one");
+        let other = compiled(&"(?:s|h)[a-z]{1,50}".into(), true, &steps)
+            .expect("it fits")
+            .expect("it is one");
         assert!(Arc::ptr_eq(&one, &other));
         assert_eq!(pool.held(), held);
         assert!(one.matches("shared", &steps).expect("there is room"));

@@ -135,8 +135,10 @@ impl AggregateRequest {
         for text in &values.of {
             let held = text.path.len().saturating_mul(HELD_PER_JSONPATH_BYTE);
             request_budget.memory.hold(held)?;
-            let path = JsonPath(text.path.clone()).query(budget).await;
-            let path = path.map_err(|error| error.at("the argument `of`"))?;
+            let path = JsonPath(text.path.clone())
+                .query(budget)
+                .await
+                .map_err(|error| error.at("the argument `of`"))?;
             let (sum, bounds) = (text.sum, text.bounds);
             of.push(AggregatedPath { path, sum, bounds });
         }

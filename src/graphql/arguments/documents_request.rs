@@ -68,8 +68,9 @@ impl DocumentsRequest {
         let read = read_documents(&self.collection, self.filter, self.keys, request_budget);
         let (filter, keys) = read.await?;
         let order = self.order.unwrap_or_default();
-        let order = OrderInput::read(&order, request_budget.budget()).await;
-        let order = order.map_err(|error| error.at("the argument `orderBy`"))?;
+        let order = OrderInput::read(&order, request_budget.budget())
+            .await
+            .map_err(|error| error.at("the argument `orderBy`"))?;
         let budget = request_budget.budget();
         let canonical = budget.counted_share();
         canonical.take(filter_bytes)?;

@@ -165,9 +165,11 @@ pub(crate) async fn read_documents(
     request_budget: &RequestBudget,
 ) -> Result<(filter::Filter, query::KeySet)> {
     check_collection(collection)?;
-    let filter = filter.unwrap_or_default();
-    let filter = filter.read(request_budget).await;
-    let filter = filter.map_err(|error| error.at("the argument `where`"))?;
+    let filter = filter
+        .unwrap_or_default()
+        .read(request_budget)
+        .await
+        .map_err(|error| error.at("the argument `where`"))?;
     let keys = read_keys(collection, keys, request_budget).await?;
     Ok((filter, keys))
 }
@@ -181,8 +183,10 @@ pub(crate) async fn read_keys(
     keys: Option<KeyFilterInput>,
     request_budget: &RequestBudget,
 ) -> Result<query::KeySet> {
-    let keys = keys.unwrap_or_default();
-    let keys = keys.read(collection, request_budget).await;
+    let keys = keys
+        .unwrap_or_default()
+        .read(collection, request_budget)
+        .await;
     keys.map_err(|error| error.at("the argument `keys`"))
 }
 
@@ -252,8 +256,9 @@ impl KeyFilterInput {
     ) -> Result<query::KeySet> {
         let listed = self.one_of.as_deref().unwrap_or_default();
         query::check_listed(listed.len())?;
-        let bytes = listed.iter();
-        let bytes = bytes.map(|id| size_of::<DocumentId>() + HELD_PER_ID_BYTE * id.len());
+        let bytes = listed
+            .iter()
+            .map(|id| size_of::<DocumentId>() + HELD_PER_ID_BYTE * id.len());
         request_budget.memory.hold(bytes.sum())?;
         let set = |steps: &Steps<'_>| query::KeySet::new(collection, self.tests(steps)?);
         request_budget.budget().compute(set).await

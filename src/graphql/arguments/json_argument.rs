@@ -104,8 +104,9 @@ mod tests {
     async fn a_patch_is_not_parsed_after_the_deadline() {
         let pool = Pool::new(usize::MAX);
         let request_budget = RequestBudget::new(&Bounds::DEFAULT, &pool, Instant::now());
-        let late = parsed(Bytes::new(), &request_budget, |_| Ok(())).await;
-        let late = late.expect_err("the time is over");
+        let late = parsed(Bytes::new(), &request_budget, |_| Ok(()))
+            .await
+            .expect_err("the time is over");
         assert_eq!(late.kind(), ErrorKind::Exhausted(Resource::Time));
     }
 

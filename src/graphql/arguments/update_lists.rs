@@ -311,8 +311,9 @@ impl UpdateInput<'_> {
                     let of_each = UpdateOperation::FromChanged(operator, place);
                     return Update::new(at, of_each);
                 }
-                let value = input.read(transaction, request_budget, memory, changed);
-                let value = value.await?;
+                let value = input
+                    .read(transaction, request_budget, memory, changed)
+                    .await?;
                 (
                     "from",
                     UpdateOperation::of_value(operator, value, memory).await,

@@ -36,8 +36,9 @@ pub async fn read_filter(json: &str) -> Result<filter::Filter> {
         nullable: false,
     };
     let text = Bytes::copy_from_slice(json.trim_ascii().as_bytes());
-    let value = ValueReader::new(SCHEMA.types(), &bounds).variable(&ty, &text);
-    let value = value.map_err(|error| error.at("the variable `$where`"))?;
+    let value = ValueReader::new(SCHEMA.types(), &bounds)
+        .variable(&ty, &text)
+        .map_err(|error| error.at("the variable `$where`"))?;
     let filter = FilterInput::parse(Some(value)).map_err(|error| {
         let error = error.into_server_error(async_graphql::Pos::default());
         Error::bad_input(error.message)

@@ -315,11 +315,12 @@ impl GraphQl {
         let can_change_types = operation.plan.can_change_types();
         let (inner, operation) = (self.0.clone(), Arc::new(operation));
         let database = self.0.database.observed(report.store.clone());
-        let settled = database.transact(allowed.deadline, move |transaction| {
-            let (inner, operation) = (inner.clone(), operation.clone());
-            Box::pin(async move { inner.mutate(&operation, transaction, allowed).await })
-        });
-        let settled = settled.await;
+        let settled = database
+            .transact(allowed.deadline, move |transaction| {
+                let (inner, operation) = (inner.clone(), operation.clone());
+                Box::pin(async move { inner.mutate(&operation, transaction, allowed).await })
+            })
+            .await;
         let is_committed = matches!(settled, Ok(TransactionResult::Committed(..)));
         if can_change_types && is_committed {
             self.refresh_types_until(allowed.deadline).await;

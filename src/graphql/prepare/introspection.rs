@@ -57,10 +57,15 @@ impl Introspection {
         let fields = included.filter_map(|number| self.fields.get(number).cloned());
         if let DocumentOperations::Single(operation) = &mut document.operations {
             operation.node.selection_set.node.items.extend(fields);
-            let declared = operation.node.variable_definitions.iter();
-            let declared = declared.map(|definition| &definition.node.name.node);
-            let absent = declared.filter(|name| !variables.contains_key(*name));
-            let absent: HashSet<Name> = absent.cloned().collect();
+            let declared = operation
+                .node
+                .variable_definitions
+                .iter()
+                .map(|definition| &definition.node.name.node);
+            let absent: HashSet<Name> = declared
+                .filter(|name| !variables.contains_key(*name))
+                .cloned()
+                .collect();
             leave_out(&mut operation.node.selection_set.node, &absent);
             for fragment in document.fragments.values_mut() {
                 leave_out(&mut fragment.node.selection_set.node, &absent);

@@ -58,11 +58,14 @@ impl PreparedQuery {
     /// # Errors
     /// As [`Plan::of`].
     fn new(document: ExecutableDocument, schema: Arc<ServedSchema>) -> Result<Self> {
-        let plans = document.operations.iter().map(|(name, operation)| {
-            let plan = Plan::of(&document, &operation.node, schema.types())?;
-            Ok((name.cloned(), Arc::new(plan)))
-        });
-        let plans = plans.collect::<Result<_>>()?;
+        let plans = document
+            .operations
+            .iter()
+            .map(|(name, operation)| {
+                let plan = Plan::of(&document, &operation.node, schema.types())?;
+                Ok((name.cloned(), Arc::new(plan)))
+            })
+            .collect::<Result<_>>()?;
         Ok(Self {
             schema,
             plans,
@@ -322,8 +325,10 @@ fn check_types(document: &ExecutableDocument, types: &Types) -> Result<()> {
 
 fn validate(document: &ExecutableDocument, schema: &ServedSchema) -> Result<(), Refusal> {
     // The library is asynchronous because its extensions are, and ours waits for nothing.
-    let validated = schema.validate(shown(document)).now_or_never();
-    let validated = validated.ok_or_else(|| Error::internal("the validation waits"))?;
+    let validated = schema
+        .validate(shown(document))
+        .now_or_never()
+        .ok_or_else(|| Error::internal("the validation waits"))?;
     validated.map_err(Refusal::Invalid)?;
     // Each of these rules needs a document that is valid according to the previous ones.
     for rule in [incorrect_literals, disallowed, conflicts] {

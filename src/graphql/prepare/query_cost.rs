@@ -124,13 +124,17 @@ impl ResponseFields {
             "interfaces" => each.interfaces = one,
             "possibleTypes" => each.possible_types = one,
             "types" => {
-                let plain = self.plain.saturating_add(1);
-                let plain = plain.saturating_mul(types.held_by(name));
+                let plain = self
+                    .plain
+                    .saturating_add(1)
+                    .saturating_mul(types.held_by(name));
                 return Self::plain(plain.saturating_add(self.each.times(types.of_all())));
             }
             "directives" => {
-                let plain = self.plain.saturating_add(1);
-                let plain = plain.saturating_mul(types.held_by(name));
+                let plain = self
+                    .plain
+                    .saturating_add(1)
+                    .saturating_mul(types.held_by(name));
                 let arguments = self
                     .each
                     .arguments
@@ -267,8 +271,8 @@ impl<'d> Measuring<'d> {
         let paths = field
             .arguments
             .iter()
-            .map(|(name, value)| paths(&name.node, &value.node));
-        let paths = paths.sum::<usize>();
+            .map(|(name, value)| paths(&name.node, &value.node))
+            .sum::<usize>();
         let values = field.arguments.iter().map(|(_, value)| values(&value.node));
         let name = field.name.node.as_str();
         let answered = below.answered.of_field(of, name, self.types);
@@ -354,8 +358,8 @@ fn in_directives(directives: &[Positioned<Directive>]) -> usize {
 fn defaults(definitions: &[Positioned<VariableDefinition>]) -> usize {
     let given = definitions
         .iter()
-        .filter_map(|it| it.node.default_value.as_ref());
-    let given = given.map(|value| const_values(&value.node));
+        .filter_map(|it| it.node.default_value.as_ref())
+        .map(|value| const_values(&value.node));
     definitions.len() + given.sum::<usize>()
 }
 

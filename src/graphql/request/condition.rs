@@ -172,8 +172,10 @@ mod tests {
                 is_one_of,
                 is_none_of,
             };
-            let found = condition.check(state.as_ref());
-            let found = found.err().map(|error| error.kind());
+            let found = condition
+                .check(state.as_ref())
+                .err()
+                .map(|error| error.kind());
             assert_eq!(found, expected, "{condition:?}, {state:?}");
         }
     }

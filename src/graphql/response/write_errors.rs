@@ -44,8 +44,9 @@ pub(super) fn bounded(message: &str) -> Cow<'_, str> {
         return Cow::Borrowed(message);
     }
     let mut ends = (0..=ERROR_MESSAGE_BYTES_MAX).rev();
-    let end = ends.find(|end| message.is_char_boundary(*end));
-    let end = end.unwrap_or_default();
+    let end = ends
+        .find(|end| message.is_char_boundary(*end))
+        .unwrap_or_default();
     Cow::Owned(format!("{}…", &message[..end]))
 }
 

@@ -113,8 +113,9 @@ impl fmt::Display for NodeId {
 }
 
 fn decoded(id: &str, part: &str) -> Result<String> {
-    let decoded = percent_decode_str(part).decode_utf8();
-    let decoded = decoded.map_err(|_| malformed(id, "percent-encoded bytes are not UTF-8"))?;
+    let decoded = percent_decode_str(part)
+        .decode_utf8()
+        .map_err(|_| malformed(id, "percent-encoded bytes are not UTF-8"))?;
     Ok(decoded.into_owned())
 }
 

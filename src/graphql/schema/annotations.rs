@@ -31,10 +31,12 @@ pub(super) fn string_argument<'d>(
 pub(super) fn invocations(
     directives: &[Positioned<ConstDirective>],
 ) -> impl Iterator<Item = Directive> {
-    let others = directives.iter().map(|directive| &directive.node);
-    let others = others.filter(|directive| {
-        ![DEPRECATED, ONE_OF, SPECIFIED_BY].contains(&directive.name.node.as_str())
-    });
+    let others = directives
+        .iter()
+        .map(|directive| &directive.node)
+        .filter(|directive| {
+            ![DEPRECATED, ONE_OF, SPECIFIED_BY].contains(&directive.name.node.as_str())
+        });
     others.map(|directive| {
         let invoked = Directive::new(directive.name.node.as_str());
         let arguments = directive.arguments.iter();

@@ -64,8 +64,9 @@ impl EntityKeys {
             ("key", self.key),
             ("id", self.id),
         ];
-        let given = members.into_iter();
-        let given = given.filter_map(|(member, value)| Some((name(member), value?)));
+        let given = members
+            .into_iter()
+            .filter_map(|(member, value)| Some((name(member), value?)));
         Value::Object(given.collect::<IndexMap<_, _>>())
     }
 

@@ -272,8 +272,9 @@ mod tests {
     #[test]
     fn every_part_of_a_definition_is_in_the_schema() {
         let options = async_graphql::SDLExportOptions::new().include_specified_by();
-        let printed = built(EVERYTHING).expect("a schema");
-        let printed = printed.sdl_with_options(options);
+        let printed = built(EVERYTHING)
+            .expect("a schema")
+            .sdl_with_options(options);
         let (definitions, _) = printed.split_once("\"\"\"\nMarks").expect("directives");
         let lines = |text: &str| -> Vec<String> {
             let lines = text.trim().lines();

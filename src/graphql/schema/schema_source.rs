@@ -315,8 +315,10 @@ mod tests {
     fn extensions_add_fields_and_directives() {
         let source = SchemaSource::default().extended(PEOPLE).expect("a schema");
         let extension = "extend type Query { cats: [Cat!]! } extend type Cat @shareable";
-        let source = source.extended(extension).expect("an extension");
-        let source = source.reachable();
+        let source = source
+            .extended(extension)
+            .expect("an extension")
+            .reachable();
         assert!(source.contains("Cat"));
         assert_eq!(source.types["Cat"].directives.len(), 1);
     }

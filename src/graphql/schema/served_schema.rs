@@ -92,8 +92,9 @@ impl ServedSchema {
 /// The types of the schema with these definitions, which has no subgraph.
 #[cfg(test)]
 pub(crate) fn types_of(definitions: &str) -> Types {
-    let source = SchemaSource::default().extended(definitions);
-    let source = source.expect(definitions);
+    let source = SchemaSource::default()
+        .extended(definitions)
+        .expect(definitions);
     let builder = builder(&source, Subscriptions::Root);
     let schema = builder.and_then(finish).expect(definitions);
     Types::of(schema.registry(), source.typed())

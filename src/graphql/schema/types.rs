@@ -110,10 +110,12 @@ impl TypeLists {
     /// The sum of the products of the members.
     pub(crate) fn times(self, other: Self) -> usize {
         let products = self.zip(other, usize::saturating_mul);
-        let sum = products.fields.saturating_add(products.arguments);
-        let sum = sum.saturating_add(products.input_fields);
-        let sum = sum.saturating_add(products.enum_values);
-        let sum = sum.saturating_add(products.interfaces);
+        let sum = products
+            .fields
+            .saturating_add(products.arguments)
+            .saturating_add(products.input_fields)
+            .saturating_add(products.enum_values)
+            .saturating_add(products.interfaces);
         sum.saturating_add(products.possible_types)
     }
 }

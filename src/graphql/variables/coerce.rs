@@ -72,10 +72,10 @@ fn declared<'g>(
     definitions: &[Positioned<VariableDefinition>],
     given: &'g GivenVariables,
 ) -> HashMap<&'g [u8], &'g Bytes> {
-    let names = definitions
+    let names: HashSet<&[u8]> = definitions
         .iter()
-        .map(|definition| definition.node.name.node.as_bytes());
-    let names: HashSet<&[u8]> = names.collect();
+        .map(|definition| definition.node.name.node.as_bytes())
+        .collect();
     given
         .iter()
         .filter(|(name, _)| names.contains(name))

@@ -58,8 +58,10 @@ impl<'t> VariableReader<'t> {
     }
 
     pub(crate) fn skip(&mut self) -> Result<Bytes> {
-        let value = self.reader.skip_value();
-        let value = value.map_err(|error| self.json_error(&error))?;
+        let value = self
+            .reader
+            .skip_value()
+            .map_err(|error| self.json_error(&error))?;
         Ok(self.text.slice_ref(value.as_bytes()))
     }
 

@@ -387,14 +387,18 @@ mod tests {
         for bytes_max in [1, 40, 1000] {
             let headers = encode_changes(5, changes.iter(), bytes_max);
             let mut decoder = ChangesDecoder::new(VERSION);
-            let decoded = headers.iter().flat_map(|header| {
-                let (time, changes) = decoder.decode(header).expect("well-formed");
-                assert_eq!(time, 5);
-                changes
-            });
-            let decoded: Vec<_> = decoded.collect();
-            let patch_bytes = headers.iter().map(|it| ChangesDecoder::patch_bytes_of(it));
-            let patch_bytes: Option<u64> = patch_bytes.sum();
+            let decoded: Vec<_> = headers
+                .iter()
+                .flat_map(|header| {
+                    let (time, changes) = decoder.decode(header).expect("well-formed");
+                    assert_eq!(time, 5);
+                    changes
+                })
+                .collect();
+            let patch_bytes: Option<u64> = headers
+                .iter()
+                .map(|it| ChangesDecoder::patch_bytes_of(it))
+                .sum();
             assert_eq!(patch_bytes, Some(decoder.patch_bytes()));
             pending[..10].copy_from_slice(&VERSION.0);
             changes[1].id = Some(DocumentId::Versionstamp(pending));

@@ -146,14 +146,17 @@ impl KnownRule {
             .path
             .iter()
             .any(|token| matches!(token, Known::Pointer(_)));
-        let tokens = self.path.iter().map(|token| match token {
-            Known::Pointer(name) if is_pointer => format!("/{name}"),
-            Known::Claim(name) if is_pointer => format!("/{{{name}}}"),
-            Known::Name(name) | Known::Pointer(name) => format!("\"{name}\""),
-            Known::Index(index) => index.to_string(),
-            Known::Claim(name) => format!("\"{{{name}}}\""),
-        });
-        let tokens: Vec<_> = tokens.collect();
+        let tokens: Vec<_> = self
+            .path
+            .iter()
+            .map(|token| match token {
+                Known::Pointer(name) if is_pointer => format!("/{name}"),
+                Known::Claim(name) if is_pointer => format!("/{{{name}}}"),
+                Known::Name(name) | Known::Pointer(name) => format!("\"{name}\""),
+                Known::Index(index) => index.to_string(),
+                Known::Claim(name) => format!("\"{{{name}}}\""),
+            })
+            .collect();
         if is_pointer {
             writeln!(out, "path = \"{}\"", tokens.concat()).expect("room");
         } else {
@@ -402,8 +405,10 @@ fn decisions_agree_with_an_oracle() {
                 found[2] += 1;
             }
         }
-        let allowed = rules.explain(&principal, listed, &places);
-        let allowed = allowed.iter().all(super::super::Explanation::is_covered);
+        let allowed = rules
+            .explain(&principal, listed, &places)
+            .iter()
+            .all(super::super::Explanation::is_covered);
         assert_eq!(allowed, uncovered.is_none(), "{}", context());
     }
     assert!(found.iter().all(|found| *found > CASES / 50), "{found:?}");

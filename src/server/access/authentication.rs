@@ -75,8 +75,9 @@ impl Access {
             let file = ReloadedFile::new(vec![file], |files| AccessTokens::read(&files.concat()));
             file.map(|file| Arc::new(file.telling(&changed)))
         });
-        let users = options.user_tokens;
-        let users = users.map(|options| UserTokens::new(options, &changed));
+        let users = options
+            .user_tokens
+            .map(|options| UserTokens::new(options, &changed));
         Ok(Self(Arc::new(Authentication {
             tokens: tokens.transpose()?,
             users: users.transpose()?,

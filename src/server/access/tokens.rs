@@ -194,8 +194,10 @@ mod tests {
                 Some(3),
             ),
         ] {
-            let error = AccessTokens::read(file.as_bytes()).map(|_| ());
-            let error = error.expect_err("no file of tokens").to_string();
+            let error = AccessTokens::read(file.as_bytes())
+                .map(|_| ())
+                .expect_err("no file of tokens")
+                .to_string();
             let named = line.map_or("no token".to_owned(), |line| format!("line {line} of"));
             assert!(error.contains(&named), "{file:?}: {error}");
             assert!(!error.contains(SECRET) && !error.contains(other), "{error}");

@@ -218,8 +218,7 @@ fn too_many(requests_max: usize) -> Response<Body> {
     let message = format!(
         "{requests_max} requests of HTTP/2 connections are open, which is the limit: try later"
     );
-    let error = Error::unavailable(message, "");
-    let error = error.with_limit(Limit::new("connections", requests_max));
+    let error = Error::unavailable(message, "").with_limit(Limit::new("connections", requests_max));
     let body = GraphQl::refuse(&error);
     let response = response(Media::Json, StatusCode::SERVICE_UNAVAILABLE, body);
     with(response, RETRY_AFTER, "1")

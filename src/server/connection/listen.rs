@@ -112,8 +112,11 @@ async fn accept(
     listener: &TcpListener,
     permits: &Arc<Semaphore>,
 ) -> (TcpStream, OwnedSemaphorePermit) {
-    let permit = permits.clone().acquire_owned().await;
-    let permit = permit.expect("the semaphore is never closed");
+    let permit = permits
+        .clone()
+        .acquire_owned()
+        .await
+        .expect("the semaphore is never closed");
     loop {
         match listener.accept().await {
             Ok((stream, _)) => {

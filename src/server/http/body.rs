@@ -52,8 +52,10 @@ pub(crate) async fn body(
     share: &Share,
 ) -> Result<Bytes, Error> {
     let bytes_max = bounds.body_bytes;
-    let length = request.headers().get(CONTENT_LENGTH);
-    let length = length.and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
+    let length = request
+        .headers()
+        .get(CONTENT_LENGTH)
+        .and_then(|value| value.to_str().ok()?.parse::<usize>().ok());
     if length.is_some_and(|length| length > bytes_max) {
         return Err(too_large(bytes_max));
     }
@@ -210,8 +212,10 @@ impl Decoder {
 
     fn write_all(&mut self, mut bytes: &[u8]) -> Result<(), Error> {
         while !bytes.is_empty() {
-            let written = self.member.write(bytes);
-            let written = written.map_err(|error| self.failed(&error))?;
+            let written = self
+                .member
+                .write(bytes)
+                .map_err(|error| self.failed(&error))?;
             if written == 0 {
                 self.begin_member()?;
             }

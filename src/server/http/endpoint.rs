@@ -141,8 +141,11 @@ impl Endpoint {
         let begun = Instant::now();
         let mut report = RequestStats::default();
         let span = operation_span();
-        let started = self.graphql.start(request, methods, after, &mut report);
-        let started = started.instrument(span.clone()).await;
+        let started = self
+            .graphql
+            .start(request, methods, after, &mut report)
+            .instrument(span.clone())
+            .await;
         let started = match started {
             Started::Responses(responses) => self.counted(responses, transport, &mut report),
             refused @ Started::Refused(_) => refused,

@@ -198,8 +198,9 @@ async fn streamed(
     after: Option<String>,
     caller: Caller,
 ) -> Response<Body> {
-    let started = endpoint.start(request, caller.methods, after, media.into());
-    let started = started.await;
+    let started = endpoint
+        .start(request, caller.methods, after, media.into())
+        .await;
     let options = StreamOptions {
         media,
         ping_time: endpoint.graphql.bounds().ping_time,

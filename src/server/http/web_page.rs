@@ -243,8 +243,11 @@ mod tests {
     }
 
     async fn ask(method: &str, uri: &str) -> (StatusCode, HeaderMap) {
-        let request = Request::builder().method(method).uri(uri);
-        let request = request.body(Body::empty()).expect("valid parts");
+        let request = Request::builder()
+            .method(method)
+            .uri(uri)
+            .body(Body::empty())
+            .expect("valid parts");
         let answer = routes().oneshot(request).await;
         let (parts, _) = answer.expect("a router does not fail").into_parts();
         (parts.status, parts.headers)

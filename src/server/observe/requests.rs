@@ -71,8 +71,10 @@ where
         let id = request_id(request.headers());
         let traced = http_span(&request, route, &id);
         let logged = tracing::error_span!("request", id, caller = Empty);
-        let answer = traced.in_scope(|| logged.in_scope(|| self.service.call(request)));
-        let answer = answer.instrument(logged).instrument(traced.clone());
+        let answer = traced
+            .in_scope(|| logged.in_scope(|| self.service.call(request)))
+            .instrument(logged)
+            .instrument(traced.clone());
         Box::pin(async move {
             let _counted = counted;
             let mut response = answer.await?;

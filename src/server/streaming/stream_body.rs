@@ -190,8 +190,10 @@ mod tests {
         }
 
         async fn frame(&mut self) -> Option<String> {
-            let frame = timeout(Duration::from_secs(60), self.body.frame());
-            let frame = frame.await.expect("in time")?.expect("it cannot fail");
+            let frame = timeout(Duration::from_secs(60), self.body.frame())
+                .await
+                .expect("in time")?
+                .expect("it cannot fail");
             let data = frame.into_data().expect("data");
             Some(String::from_utf8(data.into()).expect("UTF-8"))
         }

@@ -136,8 +136,9 @@ macro_rules! with_tables {
                 $read
             }
             TransactionSource::Tables(tables) => {
-                let written = tables.applied(&mut $open.pending.writes);
-                let written = written.map_err(|error| $self.committer.fail(&error.to_string()))?;
+                let written = tables
+                    .applied(&mut $open.pending.writes)
+                    .map_err(|error| $self.committer.fail(&error.to_string()))?;
                 let $tables = written.tables();
                 $read
             }
@@ -167,12 +168,13 @@ impl EmbeddedTransaction {
             return Ok(());
         }
         let committer = &self.committer;
-        let tables = committer.waits(WriteWait::Checkpoint, committer.table_writer());
-        let tables = tables.await;
+        let tables = committer
+            .waits(WriteWait::Checkpoint, committer.table_writer())
+            .await;
         self.committer.progress.check()?;
         // It writes the changes of other transactions, too.
-        let begun = block_thread(|| TableTransaction::begin(&self.committer, tables));
-        let begun = begun.map_err(|error| self.committer.fail(&error.to_string()))?;
+        let begun = block_thread(|| TableTransaction::begin(&self.committer, tables))
+            .map_err(|error| self.committer.fail(&error.to_string()))?;
         {
             let mut open = self.lock();
             let open = open.as_mut().ok_or_else(over)?;

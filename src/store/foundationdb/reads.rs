@@ -73,8 +73,10 @@ impl Reads {
 impl Read for Reads {
     async fn get(&self, key: &[u8]) -> Result<Option<Vec<u8>>> {
         self.shared.check_readable(key, &key_after(key))?;
-        let value = self.shared.ask(|client| client.get(key, self.snapshot));
-        let value = value.await?;
+        let value = self
+            .shared
+            .ask(|client| client.get(key, self.snapshot))
+            .await?;
         self.count(key, &key_after(key), None);
         Ok(value.map(|value| value.to_vec()))
     }

@@ -247,8 +247,9 @@ mod tests {
     /// The bounds of the range of a member of a document.
     fn member(id: i64, name: &str) -> (Vec<u8>, Vec<u8>) {
         let place = Place(vec![Segment::Key(name.to_owned())]);
-        let begin = Family::Document("D", &DocumentId::Integer(id), &place).key();
-        let begin = begin.expect("short");
+        let begin = Family::Document("D", &DocumentId::Integer(id), &place)
+            .key()
+            .expect("short");
         let end = [&begin[..], &[0xFF]].concat();
         (begin, end)
     }

@@ -84,8 +84,9 @@ fn have_one_kind<'s>(values: impl Iterator<Item = &'s Sketch>) -> bool {
         Kinds::NUMBER,
         Kinds::BOOLEAN,
     ];
-    let kinds = values.fold(Kinds::NONE, |kinds, value| kinds.with(value.kinds));
-    let kinds = kinds.without(Kinds::NULL);
+    let kinds = values
+        .fold(Kinds::NONE, |kinds, value| kinds.with(value.kinds))
+        .without(Kinds::NULL);
     SINGLE.iter().any(|single| single.has(kinds))
 }
 

@@ -17,8 +17,9 @@ impl Parser<'_> {
     }
 
     fn find_wrong_names(&self, problems: &mut Problems) {
-        let document = self.shapes[ShapeId::ROOT.index()].as_ref();
-        let document = document.map(|shape| shape.definition);
+        let document = self.shapes[ShapeId::ROOT.index()]
+            .as_ref()
+            .map(|shape| shape.definition);
         for (id, shape) in (0..).map(ShapeId).zip(&self.shapes) {
             let Some(shape) = shape.as_ref().filter(|shape| shape.definition == id) else {
                 continue;
@@ -58,8 +59,10 @@ impl Parser<'_> {
 
     /// The fields that a property makes: its own, and those that follow its reference.
     fn fields_of<'p>(&'p self, property: &'p Property) -> impl Iterator<Item = &'p str> {
-        let followed = self.reference_of(property).into_iter();
-        let followed = followed.flat_map(|it| [Some(&*it.field), it.chain.as_deref()]);
+        let followed = self
+            .reference_of(property)
+            .into_iter()
+            .flat_map(|it| [Some(&*it.field), it.chain.as_deref()]);
         std::iter::once(&*property.field).chain(followed.flatten())
     }
 

@@ -49,8 +49,8 @@ impl Parser<'_> {
         &self,
         completions: &[Completion],
     ) -> Result<HashMap<ShapeId, Option<ChainEnd>>> {
-        let targets = completions.iter().map(|it| (it.shape, it.target));
-        let targets: HashMap<ShapeId, ShapeId> = targets.collect();
+        let targets: HashMap<ShapeId, ShapeId> =
+            completions.iter().map(|it| (it.shape, it.target)).collect();
         let mut ends = HashMap::with_capacity(completions.len());
         for completion in completions {
             let mut chain = Vec::new();

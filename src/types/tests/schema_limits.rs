@@ -146,8 +146,8 @@ fn a_schema_is_parsed_within_the_steps_of_a_request() {
     let budget = Budget::of_test(&bounds);
     let names: Vec<String> = (0..5_000).map(|at| format!(r#""p{at}":true"#)).collect();
     let text = format!(r#"{{"properties":{{{}}}}}"#, names.join(","));
-    let error = CollectionType::parse("products", &text, &Steps::of(&budget));
-    let error = error.expect_err("the steps are used up");
+    let error = CollectionType::parse("products", &text, &Steps::of(&budget))
+        .expect_err("the steps are used up");
     assert_eq!(limit_of(&error), "steps");
 }
 

@@ -48,8 +48,12 @@ fn a_schema_becomes_shapes_with_all_its_keywords() {
         panic!("{root:?}");
     };
     assert_eq!(object.additional, Additional::Forbidden);
-    let required = object.properties.iter().filter(|it| it.required);
-    let required: Vec<&str> = required.map(|it| &*it.name).collect();
+    let required: Vec<&str> = object
+        .properties
+        .iter()
+        .filter(|it| it.required)
+        .map(|it| &*it.name)
+        .collect();
     assert_eq!(required, ["name", "price"]);
     assert_eq!(object.properties.len(), 11);
     assert_eq!(

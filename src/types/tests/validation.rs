@@ -358,8 +358,8 @@ fn validation_spends_steps_and_stops_when_they_are_used_up() {
     let mut validator = of.validator(&[], &steps);
     let pushed = leaves
         .iter()
-        .try_for_each(|(key, value)| validator.push(key, value));
-    let pushed = pushed.and_then(|()| validator.finish().map(|_| ()));
+        .try_for_each(|(key, value)| validator.push(key, value))
+        .and_then(|()| validator.finish().map(|_| ()));
     assert!(matches!(pushed, Err(NotValidated::Failed(_))), "{pushed:?}");
 }
 

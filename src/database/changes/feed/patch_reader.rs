@@ -115,8 +115,9 @@ impl LoggedPatches {
         let round = snapshot.ranges(&reads).await;
         let mut found = Pieces::new();
         let mut keep = |keys: &ChangeLogRange, key: &[u8], value: &[u8]| {
-            let id = keys.parse(key);
-            let id = id.ok_or_else(|| Error::internal("a malformed key in the change log"))?;
+            let id = keys
+                .parse(key)
+                .ok_or_else(|| Error::internal("a malformed key in the change log"))?;
             found.insert(id, value.into());
             Ok::<_, Error>(())
         };

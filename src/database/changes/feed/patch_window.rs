@@ -252,8 +252,9 @@ fn memory(place: &PatchPlace, total: u64, end: Option<PieceId>) -> usize {
     });
     let pieces = place.pieces.end.saturating_sub(first);
     let position = |piece: u64| piece.saturating_mul(PIECE_BYTES as u64).min(total);
-    let bytes = position(place.pieces.end).saturating_sub(position(first));
-    let bytes = bytes.saturating_add(pieces.saturating_mul(PIECE_OVERHEAD as u64));
+    let bytes = position(place.pieces.end)
+        .saturating_sub(position(first))
+        .saturating_add(pieces.saturating_mul(PIECE_OVERHEAD as u64));
     usize::try_from(bytes).unwrap_or(usize::MAX)
 }
 

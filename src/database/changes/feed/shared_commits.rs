@@ -72,8 +72,10 @@ impl SharedCommits {
     /// Shares decoded commits: of each that is in memory already, returns that one.
     pub(super) fn share(&self, commits: Vec<LoggedCommit>) -> Vec<Arc<LoggedCommit>> {
         let mut known = self.known();
-        let shared = commits.into_iter().map(|commit| known.share(commit));
-        let shared = shared.collect();
+        let shared = commits
+            .into_iter()
+            .map(|commit| known.share(commit))
+            .collect();
         known.sweep();
         shared
     }

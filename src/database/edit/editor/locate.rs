@@ -49,8 +49,8 @@ impl Editor<'_> {
                 let last = free.range(last_of(&key, &end)).await?;
                 Ok::<_, Error>((place, last.pairs, key))
             },
-        ));
-        let found = found.await?;
+        ))
+        .await?;
         let parent = found.into_iter().find(|(_, pairs, _)| !pairs.is_empty());
         match parent {
             Some((place, pairs, key)) => self.child_of(&place, key, &pairs, last),

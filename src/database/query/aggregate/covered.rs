@@ -48,8 +48,10 @@ impl<'i> CoveredScan<'i> {
         query: &AggregateQuery,
         steps: &Steps<'_>,
     ) -> Option<Self> {
-        let scans = plan.usable.iter();
-        let scans = scans.filter_map(|usable| covering(plan, query, usable, steps));
+        let scans = plan
+            .usable
+            .iter()
+            .filter_map(|usable| covering(plan, query, usable, steps));
         // The index with the fewest columns has the smallest entries.
         scans.min_by_key(|scan| scan.index.on.len())
     }
@@ -72,8 +74,11 @@ fn covering<'i>(
         columns.position(|column| path.simple() == Some(column.steps()))
     };
     let group_by: Vec<usize> = query.group_by.iter().map(column).collect::<Option<_>>()?;
-    let of = query.of.iter().map(|of| column(&of.path));
-    let of: Vec<usize> = of.collect::<Option<_>>()?;
+    let of: Vec<usize> = query
+        .of
+        .iter()
+        .map(|of| column(&of.path))
+        .collect::<Option<_>>()?;
     let CoveringSpans {
         spans,
         equal,

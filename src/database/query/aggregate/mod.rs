@@ -81,8 +81,7 @@ pub async fn aggregate(
     matcher.in_a_row = chosen.index.is_none() && !query.keys.is_listed();
     let mut groups = Groups::new(query, budget);
     loop {
-        let ids = chosen.ids.next(SCAN_BATCH_DOCUMENTS, false, budget);
-        let mut ids = ids.await?;
+        let mut ids = chosen.ids.next(SCAN_BATCH_DOCUMENTS, false, budget).await?;
         let is_last = ids.len() < SCAN_BATCH_DOCUMENTS;
         let left = query.scan_max - matcher.examined.min(query.scan_max);
         let exceeds = ids.len() > left && !matcher.is_needless();
@@ -126,8 +125,10 @@ impl Search<'_> {
     ) -> Result<usize> {
         let unread = || {
             let unread = groups.unread();
-            let ids = unread.iter().map(|id| id_of(id));
-            let ids = ids.collect::<Result<Vec<DocumentId>>>();
+            let ids = unread
+                .iter()
+                .map(|id| id_of(id))
+                .collect::<Result<Vec<DocumentId>>>();
             ids.map(|ids| (unread, ids))
         };
         let steps = STEPS_PER_READ * query.size as u64;

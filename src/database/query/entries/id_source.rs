@@ -47,8 +47,10 @@ impl<'r> IdSource<'r> {
 
     /// The listed ids that the stream returns, the next one last.
     fn rest_of(&self, listed: &[IdBytes]) -> Result<Vec<IdBytes>> {
-        let after = self.after.map(|id| id_bytes(self.collection, id));
-        let after = after.transpose()?;
+        let after = self
+            .after
+            .map(|id| id_bytes(self.collection, id))
+            .transpose()?;
         let rest = match &after {
             None => listed,
             Some(after) if self.reading.backward => {
@@ -158,8 +160,10 @@ impl<'r> IdSource<'r> {
         spans: &[(&Index, &Span)],
         sorted_max: usize,
     ) -> Result<Option<Ids<'r>>> {
-        let after = self.after.map(|id| id_bytes(self.collection, id));
-        let after = after.transpose()?;
+        let after = self
+            .after
+            .map(|id| id_bytes(self.collection, id))
+            .transpose()?;
         let memory = self.reading.budget.counted_share();
         let mut ids = Vec::new();
         let mut held = BTreeMap::new();

@@ -138,8 +138,10 @@ impl Ids<'_> {
                 Self::Intersection(parts, budget) => loop {
                     budget.pace(parts.len() as u64).await?;
                     let heads = parts.iter_mut().map(|part| part.peek(backward));
-                    let heads = try_join_all(begun_in_turns(heads)).await?;
-                    let heads: Option<Vec<_>> = heads.into_iter().collect();
+                    let heads: Option<Vec<_>> = try_join_all(begun_in_turns(heads))
+                        .await?
+                        .into_iter()
+                        .collect();
                     let Some(heads) = heads else {
                         return Ok(None);
                     };
@@ -269,8 +271,7 @@ impl<'r> Union<'r> {
             _ => {
                 let unread: BTreeSet<usize> = self.unread.iter().copied().collect();
                 let parts = self.parts.iter_mut().enumerate();
-                let unread = parts.filter(|(at, _)| unread.contains(at));
-                let mut unread: Vec<_> = unread.collect();
+                let mut unread: Vec<_> = parts.filter(|(at, _)| unread.contains(at)).collect();
                 for parts in unread.chunks_mut(PARTS_AT_ONCE) {
                     let peeked = parts.iter_mut().map(|(at, part)| async move {
                         let head = part.peek(backward).await?;

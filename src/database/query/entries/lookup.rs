@@ -45,10 +45,12 @@ impl<'r> KeyLookup<'r> {
         // The read is cheapest in ascending order.
         ids.sort_unstable();
         let key = |id: &Vec<u8>| [&self.prefix[..], id].concat();
-        let bounds = ids.iter().map(|id| (key(id), key_after(&key(id))));
-        let bounds: Vec<(Vec<u8>, Vec<u8>)> = bounds.collect();
-        let reads = bounds.iter();
-        let reads: Vec<RangeRead<'_>> = reads
+        let bounds: Vec<(Vec<u8>, Vec<u8>)> = ids
+            .iter()
+            .map(|id| (key(id), key_after(&key(id))))
+            .collect();
+        let reads: Vec<RangeRead<'_>> = bounds
+            .iter()
             .map(|(begin, end)| RangeRead::new(begin, end).at_most(1))
             .collect();
         let batches = self.reading.read.ranges(&reads).await.into_batches();

@@ -75,8 +75,9 @@ impl ScanShape<'_> {
     fn descends(&self, level: usize) -> bool {
         let column = self.fixed + level;
         let value = self.of_values.iter().position(|of| *of == column);
-        let at = value.filter(|_| level < self.levels);
-        let at = at.unwrap_or(self.of_values.len());
+        let at = value
+            .filter(|_| level < self.levels)
+            .unwrap_or(self.of_values.len());
         self.directions.get(at).copied().unwrap_or_default()
     }
 
@@ -484,9 +485,11 @@ fn parse(shape: &ScanShape<'_>, (at, forms): (&[u8], &[u8])) -> Result<ParsedEnt
         columns.push(value);
         rest = behind;
     }
-    let values = shape.of_values.iter();
-    let values = values.filter_map(|column| columns.get(*column).cloned());
-    let values: Vec<IndexValue> = values.collect();
+    let values: Vec<IndexValue> = shape
+        .of_values
+        .iter()
+        .filter_map(|column| columns.get(*column).cloned())
+        .collect();
     Ok(ParsedEntry {
         is_complete: values.iter().all(|value| value.rank() != Rank::Missing),
         entry: IndexEntry {

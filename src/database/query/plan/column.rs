@@ -86,8 +86,11 @@ pub(super) fn listed<'t>(tests: &[&'t Test]) -> Option<&'t [Tree]> {
 /// [`QueryPlan::new`](super::access_path::QueryPlan::new) fails.
 fn points(listed: &[Tree], tests: &[&Test], steps: &Steps<'_>) -> ColumnBounds {
     // The values of the test that lists them pass it.
-    let others = tests.iter().filter(|test| !ptr::eq(test.trees(), listed));
-    let others: Vec<&Test> = others.copied().collect();
+    let others: Vec<&Test> = tests
+        .iter()
+        .filter(|test| !ptr::eq(test.trees(), listed))
+        .copied()
+        .collect();
     let passes = |value: &Tree| {
         steps.spend(1)?;
         others.iter().try_fold(true, |passes, test| {

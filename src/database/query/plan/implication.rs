@@ -330,20 +330,22 @@ mod tests {
             ];
             let count = self.0.random_range(1..3);
             let names: Vec<&str> = names.choose_multiple(&mut self.0, count).copied().collect();
-            let tests = names.into_iter().map(|name| match name {
-                "in" => format!(
-                    "\"in\":[{},{},{}]",
-                    self.value(),
-                    self.value(),
-                    self.value()
-                ),
-                "startsWith" | "contains" => {
-                    let text = ["", "a", "ab"].choose(&mut self.0).expect("some");
-                    format!("\"{name}\":\"{text}\"")
-                }
-                _ => format!("\"{name}\":{}", self.value()),
-            });
-            let tests: Vec<String> = tests.collect();
+            let tests: Vec<String> = names
+                .into_iter()
+                .map(|name| match name {
+                    "in" => format!(
+                        "\"in\":[{},{},{}]",
+                        self.value(),
+                        self.value(),
+                        self.value()
+                    ),
+                    "startsWith" | "contains" => {
+                        let text = ["", "a", "ab"].choose(&mut self.0).expect("some");
+                        format!("\"{name}\":\"{text}\"")
+                    }
+                    _ => format!("\"{name}\":{}", self.value()),
+                })
+                .collect();
             format!("{{\"at\":\"{at}\",{}}}", tests.join(","))
         }
 

@@ -45,10 +45,15 @@ pub(crate) struct OrderedScan<'i> {
 impl<'i> QueryPlan<'i> {
     /// The best ordered scan for an order.
     pub(crate) fn ordered_scan(&self, order: &Order, steps: &Steps<'_>) -> Option<OrderedScan<'i>> {
-        let paths = order.values.iter().map(|value| value.by.simple());
-        let paths: Vec<&[SimpleStep]> = paths.collect::<Option<_>>()?;
-        let scans = self.usable.iter();
-        let scans = scans.filter_map(|usable| ordered_scan(&self.conjuncts, &paths, usable, steps));
+        let paths: Vec<&[SimpleStep]> = order
+            .values
+            .iter()
+            .map(|value| value.by.simple())
+            .collect::<Option<_>>()?;
+        let scans = self
+            .usable
+            .iter()
+            .filter_map(|usable| ordered_scan(&self.conjuncts, &paths, usable, steps));
         scans.max_by_key(|scan| {
             (
                 scan.covers.len(),

@@ -176,8 +176,9 @@ impl<'q> QueryParser<'q> {
 
     /// The error that something else than `what` is next.
     fn expected(&self, what: &str) -> Error {
-        let found = self.next_char();
-        let found = found.map_or("the end of the query".to_owned(), |it| format!("{it:?}"));
+        let found = self
+            .next_char()
+            .map_or("the end of the query".to_owned(), |it| format!("{it:?}"));
         self.error(self.at, &format!("expected {what}, not {found}"))
     }
 

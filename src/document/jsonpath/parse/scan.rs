@@ -90,8 +90,10 @@ fn unicode(text: &str) -> Result<(char, usize), &'static str> {
     if let Some(character) = char::from_u32(unit) {
         return Ok((character, 6));
     }
-    let low = hex(&text[6..]).filter(|low| (0xDC00..0xE000).contains(low));
-    let low = low.filter(|_| unit < 0xDC00).ok_or(LONE)?;
+    let low = hex(&text[6..])
+        .filter(|low| (0xDC00..0xE000).contains(low))
+        .filter(|_| unit < 0xDC00)
+        .ok_or(LONE)?;
     let character = char::from_u32(0x1_0000 + ((unit - 0xD800) << 10) + (low - 0xDC00));
     Ok((character.ok_or(LONE)?, 12))
 }

@@ -188,12 +188,13 @@ impl HintFinder<'_> {
     /// Reads the documents that a key may have meant.
     async fn of_stored(&self, key: &MissingKey<'_>) -> Result<KeyFinding> {
         let collection = abridged(key.collection);
-        let global = key.text.and_then(|text| NodeId::parse(text).ok());
-        let global = global.map(|id| match id {
-            NodeId::Document(document) | NodeId::Subdocument(document, _) => document,
-        });
-        let other = of_other_type(&key.id);
-        let other = other.and_then(|id| DocumentKey::new(key.collection, id).ok());
+        let global = key
+            .text
+            .and_then(|text| NodeId::parse(text).ok())
+            .map(|id| match id {
+                NodeId::Document(document) | NodeId::Subdocument(document, _) => document,
+            });
+        let other = of_other_type(&key.id).and_then(|id| DocumentKey::new(key.collection, id).ok());
         let asked = DocumentKey::new(key.collection, key.id.clone())?;
         let (has_global, has_other) = (global.is_some(), other.is_some());
         let documents: Vec<DocumentKey> = [Some(asked), global.clone(), other.clone()]
@@ -269,13 +270,14 @@ impl HintFinder<'_> {
             ..KeyTests::default()
         };
         let keys = KeySet::new(key.collection, tests)?;
-        let near = self
+        let mut near = self
             .keys(key.collection, keys, HINTED_LOOKUPS_MAX, false)
-            .await?;
-        let mut near = near.into_iter().filter_map(|id| match id {
-            DocumentId::Integer(id) => Some(id),
-            _ => None,
-        });
+            .await?
+            .into_iter()
+            .filter_map(|id| match id {
+                DocumentId::Integer(id) => Some(id),
+                _ => None,
+            });
         let why = "clients that read numbers as binary64, as JavaScript does, round integers past \
                    2^53: take the key as a string, from `key`";
         let hint = |message, suggestion| Hint {
@@ -433,8 +435,10 @@ impl HintFinder<'_> {
             return Ok(hint(message, None));
         }
         let bound = from.or(to);
-        let instead = bound.as_ref().and_then(of_other_type);
-        let instead = instead.filter(|id| type_of(id) == stored);
+        let instead = bound
+            .as_ref()
+            .and_then(of_other_type)
+            .filter(|id| type_of(id) == stored);
         let advice = match &instead {
             Some(DocumentId::Text(_)) => {
                 ": write a string of digits with its quotation marks".to_owned()

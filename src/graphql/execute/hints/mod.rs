@@ -95,8 +95,7 @@ async fn find(
     request_budget: &RequestBudget,
 ) -> Result<()> {
     hints.extend(errors.iter().filter_map(of_error));
-    let text = std::str::from_utf8(json);
-    let text = text.map_err(|_| Error::internal("a response is not UTF-8"))?;
+    let text = std::str::from_utf8(json).map_err(|_| Error::internal("a response is not UTF-8"))?;
     let data = ObjectMembers::of(text).and_then(|response| response.get("data"));
     let Some(data) = data.and_then(ObjectMembers::of) else {
         return Ok(());

@@ -53,8 +53,9 @@ async fn authorize_function(
     selecting: &PlannedMutation,
 ) -> Result<FieldPermit, ServerError> {
     let located = |error| CallError::from(error).located(call.field);
-    let places = FunctionPlaces::of(call).await;
-    let places = places.map_err(|error| error.located(call.field))?;
+    let places = FunctionPlaces::of(call)
+        .await
+        .map_err(|error| error.located(call.field))?;
     let outcome = result(call.planned.function, &places).map_err(located)?;
     let steps = places.used.len() as u64 * (STEPS_PER_READ + rights.rule_count());
     let decide = || decided(places, rights);
@@ -169,8 +170,10 @@ fn decided(places: FunctionPlaces, rights: &RequestRights) -> Result<FieldPermit
         }
     }
     let (changed, selected) = (of(PlaceRole::Changed), of(PlaceRole::Selected));
-    let sources = places.sources.iter().enumerate();
-    let sources = sources
+    let sources = places
+        .sources
+        .iter()
+        .enumerate()
         .filter_map(|(number, document)| Some((document.clone(), of(PlaceRole::Source(number))?)));
     let creation = match &places.document {
         Some(document) if places.stores => Some(creation(document, rights)),

@@ -26,13 +26,14 @@ pub(super) async fn update_documents(call: &Call<'_>) -> Result<Outcome, CallErr
     let (collection, selected) = targets.selected(call, everything).await?;
     let session = call.session;
     let memory = session.budget().reserve();
-    let updates = lists.read(
-        session.transaction(),
-        &session.request_budget,
-        &memory,
-        None,
-    );
-    let updates = updates.await?;
+    let updates = lists
+        .read(
+            session.transaction(),
+            &session.request_budget,
+            &memory,
+            None,
+        )
+        .await?;
     change(call, &collection, &selected, &Bulk::Update(updates)).await
 }
 

@@ -23,9 +23,11 @@ pub(super) async fn create_index(call: &Call<'_>) -> Result<Outcome, CallError> 
     let filter: Option<FilterInput> = call.argument("where")?;
     let session = call.session;
     let on: Vec<String> = on.into_iter().map(|JsonPath(text)| text).collect();
-    let filter = filter.unwrap_or_default();
-    let filter = filter.read(&session.request_budget).await;
-    let filter = filter.map_err(|error| error.at("the argument `where`"))?;
+    let filter = filter
+        .unwrap_or_default()
+        .read(&session.request_budget)
+        .await
+        .map_err(|error| error.at("the argument `where`"))?;
     let transaction = session.transaction();
     let index = database::create_index(transaction, &collection, &name, &on, unique, filter);
     Ok(Outcome::Index(index.await?))

@@ -62,8 +62,7 @@ pub(super) async fn replace(call: &Call<'_>) -> Result<Outcome, CallError> {
         change.finish(call, created);
         return Ok(Outcome::IfAbsent(document, created));
     }
-    let changed = database::replace(transaction, budget, document, path, &leaves, parents);
-    let changed = changed.await?;
+    let changed = database::replace(transaction, budget, document, path, &leaves, parents).await?;
     Ok(change.finish(call, changed))
 }
 
@@ -81,8 +80,7 @@ pub(super) async fn copy(call: &Call<'_>) -> Result<Outcome, CallError> {
             Some(document),
         )
         .await?;
-    let changed = database::replace(transaction, budget, document, path, &leaves, parents);
-    let changed = changed.await?;
+    let changed = database::replace(transaction, budget, document, path, &leaves, parents).await?;
     Ok(change.finish(call, changed))
 }
 
@@ -94,8 +92,10 @@ pub(super) async fn test(call: &Call<'_>) -> Result<Outcome, CallError> {
         version: None,
     };
     let change = at.begin(call).await?;
-    let filter = matches.read(&call.session.request_budget).await;
-    let filter = filter.map_err(|error| in_argument("matches", error))?;
+    let filter = matches
+        .read(&call.session.request_budget)
+        .await
+        .map_err(|error| in_argument("matches", error))?;
     let (transaction, budget, document, _) = change.target();
     database::test_document(transaction, budget, document, &filter).await?;
     Ok(change.finish(call, false))
@@ -122,8 +122,8 @@ pub(super) async fn patch(call: &Call<'_>) -> Result<Outcome, CallError> {
     let operations = call.patch(&patch, json_patch::parse).await?;
     let change = at.begin(call).await?;
     let (transaction, budget, document, path) = change.target();
-    let changed = database::patch(transaction, budget, document, path, &operations, parents);
-    let changed = changed.await?;
+    let changed =
+        database::patch(transaction, budget, document, path, &operations, parents).await?;
     Ok(change.finish(call, changed))
 }
 
@@ -149,8 +149,9 @@ pub(super) async fn update(call: &Call<'_>) -> Result<Outcome, CallError> {
     let (transaction, budget, document, _) = change.target();
     let memory = budget.reserve();
     let request_budget = &call.session.request_budget;
-    let updates = lists.read(transaction, request_budget, &memory, Some(document));
-    let updates = updates.await?;
+    let updates = lists
+        .read(transaction, request_budget, &memory, Some(document))
+        .await?;
     let changed = database::update_document(transaction, budget, document, &updates).await?;
     Ok(change.finish(call, changed))
 }

@@ -348,8 +348,10 @@ impl FunctionPlaces {
     async fn filter(&mut self, call: &Call<'_>) -> Result<String, CallError> {
         let collection = call.collection()?;
         let filter: FilterInput = call.argument("where")?;
-        let filter = filter.read(&call.session.request_budget).await;
-        let filter = filter.map_err(|error| error.at("the argument `where`"))?;
+        let filter = filter
+            .read(&call.session.request_budget)
+            .await
+            .map_err(|error| error.at("the argument `where`"))?;
         self.select(&collection);
         self.filtered(&collection, &filter);
         Ok(collection)

@@ -28,8 +28,10 @@ impl MutationExecutor<'_> {
                     None => None,
                 };
                 let write = call.of_write(planned, permit);
-                let outcome = self.permitted(&write).await;
-                let outcome = outcome.map_err(|error| error.at(format!("the write {number}")))?;
+                let outcome = self
+                    .permitted(&write)
+                    .await
+                    .map_err(|error| error.at(format!("the write {number}")))?;
                 results.push(WriteResult::of(outcome).ok_or_else(mismatch)?);
                 // An engine may complete every call without waiting, so yield explicitly.
                 pause().await;

@@ -84,8 +84,8 @@ impl PlanExecutor<'_> {
         let bind = || bind(plan, introspected, self.variables, request_budget);
         let bound = request_budget
             .budget()
-            .portion(self.bind_steps(plan.size), bind);
-        let bound = bound.await?;
+            .portion(self.bind_steps(plan.size), bind)
+            .await?;
         self.respond(&bound, None, Vec::new()).await
     }
 
@@ -147,8 +147,9 @@ impl PlanExecutor<'_> {
         let bind = || bind_result(result, self.variables, planning);
         let bound = planning
             .budget()
-            .portion(self.bind_steps(result.size), bind);
-        let bound = bound.await.map_err(|error| server_error(&error))?;
+            .portion(self.bind_steps(result.size), bind)
+            .await
+            .map_err(|error| server_error(&error))?;
         match Permit::of(
             &bound,
             PlanArguments(self.variables),

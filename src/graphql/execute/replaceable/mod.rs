@@ -79,17 +79,23 @@ impl GraphQl {
     /// Replaces the list of operations, which clients can send by id. All of them are prepared, and stay
     /// so. Returns those that are not valid.
     pub async fn list_operations(&self, list: Arc<OperationList>) -> Vec<InvalidOperation> {
-        let texts = list.operations().iter();
-        let texts: Vec<Arc<str>> = texts.map(|operation| operation.text.clone()).collect();
+        let texts: Vec<Arc<str>> = list
+            .operations()
+            .iter()
+            .map(|operation| operation.text.clone())
+            .collect();
         let refused = self.0.operations.pin(&texts).await;
-        let invalid = list.operations().iter().filter_map(|operation| {
-            let refusal = refused.get(&operation.text)?;
-            Some(InvalidOperation {
-                id: operation.id.to_string(),
-                reason: reason(refusal),
+        let invalid = list
+            .operations()
+            .iter()
+            .filter_map(|operation| {
+                let refusal = refused.get(&operation.text)?;
+                Some(InvalidOperation {
+                    id: operation.id.to_string(),
+                    reason: reason(refusal),
+                })
             })
-        });
-        let invalid = invalid.collect();
+            .collect();
         self.0.persisted.list(list);
         invalid
     }

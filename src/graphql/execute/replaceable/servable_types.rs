@@ -75,8 +75,8 @@ mod tests {
                     Some(ty) => Err(Error::internal(format!("{ty}"))),
                     None => Ok(types.len()),
                 }
-            });
-            let built = built.unwrap_or_else(|error| panic!("{error}"));
+            })
+            .unwrap_or_else(|error| panic!("{error}"));
             let left_out: Vec<u32> = built.left_out.iter().map(|(ty, _)| **ty).collect();
             assert_eq!(left_out, rejected);
             assert_eq!(built.built, 100 - rejected.len());

@@ -65,8 +65,10 @@ impl PartialSchemas {
                     names.any(|name| name == it.collection())
                 };
                 let (shown, hidden): (Vec<_>, Vec<_>) = served.types.iter().partition(is_shown);
-                let hidden = hidden.into_iter().map(|it| it.collection().to_owned());
-                let hidden: HashSet<String> = hidden.collect();
+                let hidden: HashSet<String> = hidden
+                    .into_iter()
+                    .map(|it| it.collection().to_owned())
+                    .collect();
                 let (source, _) = SchemaSource::of(scope).with_some_collections(shown, &hidden)?;
                 ServedSchema::new(&source, &bounds).map(Arc::new)
             })
@@ -140,12 +142,13 @@ pub(in crate::graphql::execute) async fn introspect(
     introspection: &Introspection,
 ) -> Result<Vec<Vec<u8>>> {
     let variables = &operation.variables;
-    let included = PlanArguments(variables).included(&operation.plan.root);
-    let included = included.filter_map(|selected| match selected.field {
-        Field::Introspection(number) => Some((number, &selected.key)),
-        _ => None,
-    });
-    let included: Vec<(usize, &Name)> = included.collect();
+    let included: Vec<(usize, &Name)> = PlanArguments(variables)
+        .included(&operation.plan.root)
+        .filter_map(|selected| match selected.field {
+            Field::Introspection(number) => Some((number, &selected.key)),
+            _ => None,
+        })
+        .collect();
     let numbers = included.iter().map(|(number, _)| *number);
     let query = introspection.query(numbers, &variables.values);
     let mut request = async_graphql::Request::new("").variables(variables.values.clone());

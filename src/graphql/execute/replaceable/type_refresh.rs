@@ -64,8 +64,11 @@ impl GraphQl {
         let mut built = self.0.served_types.refreshing().await;
         // Whoever waited here may find that there is nothing left to do.
         let served = self.0.served_types.current();
-        let found = self.0.database.collection_types(served.version.as_ref());
-        let found = found.await?;
+        let found = self
+            .0
+            .database
+            .collection_types(served.version.as_ref())
+            .await?;
         self.drop_replaced().await?;
         let Some(mut found) = found else {
             return Ok(());

@@ -330,8 +330,10 @@ mod tests {
         let live = Arc::new(LiveQueries::new(Pool::new(usize::MAX)));
         let rules = Some(RulesInForce::new(in_force));
         let refuse = |_: &Error| Vec::new();
-        let responses = live.subscribe(key, Duration::ZERO, follow, rules, execute, refuse);
-        let mut responses = responses.await.expect("a live query");
+        let mut responses = live
+            .subscribe(key, Duration::ZERO, follow, rules, execute, refuse)
+            .await
+            .expect("a live query");
         let first = responses.next().await.expect("a response");
         assert_eq!(&first.json[..], b"1");
         assert_eq!(executions.load(Relaxed), 2);

@@ -281,10 +281,14 @@ impl ResponseState {
     /// the id of the next subscriber.
     fn wakers(&mut self, from: u64) -> (Vec<Waker>, Option<u64>) {
         let begin = self.subscribers.partition_point(|own| own.id < from);
-        let rest = self.subscribers.get(begin + WOKEN_AT_ONCE);
-        let rest = rest.map(|own| own.id);
-        let woken = self.subscribers[begin..].iter_mut().take(WOKEN_AT_ONCE);
-        let woken = woken.filter(|own| self.is_last || own.taken != self.number);
+        let rest = self
+            .subscribers
+            .get(begin + WOKEN_AT_ONCE)
+            .map(|own| own.id);
+        let woken = self.subscribers[begin..]
+            .iter_mut()
+            .take(WOKEN_AT_ONCE)
+            .filter(|own| self.is_last || own.taken != self.number);
         (woken.filter_map(|own| own.waker.take()).collect(), rest)
     }
 

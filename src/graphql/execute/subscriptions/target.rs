@@ -40,11 +40,15 @@ pub(crate) fn target(
     }
     let variables = &variables.values;
     let arguments = Arguments { field, variables };
-    let collection = arguments.text("collection")?;
-    let collection = collection.unwrap_or_else(|| DEFAULT_COLLECTION.to_owned());
+    let collection = arguments
+        .text("collection")?
+        .unwrap_or_else(|| DEFAULT_COLLECTION.to_owned());
     check_collection(&collection)?;
-    let id = arguments.text("id")?;
-    let id = id.as_deref().map(DocumentId::parse).transpose()?;
+    let id = arguments
+        .text("id")?
+        .as_deref()
+        .map(DocumentId::parse)
+        .transpose()?;
     if field.name.node == "documents" {
         check_scan_limit(arguments.value("scanLimit")?)?;
         let interest = Interest::in_collection(collection);

@@ -83,8 +83,10 @@ impl<'t> Lexer<'t> {
                 Lexeme::Punctuator(first)
             }
             _ => {
-                let character = self.text[self.begin..].chars().next();
-                let character = character.unwrap_or(char::REPLACEMENT_CHARACTER);
+                let character = self.text[self.begin..]
+                    .chars()
+                    .next()
+                    .unwrap_or(char::REPLACEMENT_CHARACTER);
                 return self.invalid(&format!("no token begins with {character:?}"));
             }
         };

@@ -217,8 +217,10 @@ impl<'t> Parser<'t> {
 
     fn default_value(&mut self) -> ParseResult<Positioned<ConstValue>> {
         let value = self.value(Variables::Forbidden)?;
-        let constant = value.node.into_const();
-        let constant = constant.expect("the parser rejected variables");
+        let constant = value
+            .node
+            .into_const()
+            .expect("the parser rejected variables");
         Ok(Positioned::new(constant, value.pos))
     }
 

@@ -66,10 +66,10 @@ fn hexadecimal(digits: &str) -> Option<u32> {
 /// The value of a block string: without the common indentation of its lines (the first excepted),
 /// and without leading and trailing lines of white space. `\"""` is `"""`.
 pub(crate) fn block_string_value(text: &str) -> String {
-    let lines = text
+    let mut lines: Vec<&str> = text
         .split("\r\n")
-        .flat_map(|lines| lines.split(['\r', '\n']));
-    let mut lines: Vec<&str> = lines.collect();
+        .flat_map(|lines| lines.split(['\r', '\n']))
+        .collect();
     let indents = lines
         .iter()
         .skip(1)

@@ -8,10 +8,14 @@ use crate::graphql::prepare::parse::*;
 
 /// The definitions of a document, sorted, because its maps are unordered.
 fn shown(document: &ExecutableDocument) -> Vec<String> {
-    let operations = document.operations.iter();
-    let operations = operations.map(|(name, operation)| format!("{name:?} {operation:?}"));
-    let fragments = document.fragments.iter();
-    let fragments = fragments.map(|(name, fragment)| format!("{name} {fragment:?}"));
+    let operations = document
+        .operations
+        .iter()
+        .map(|(name, operation)| format!("{name:?} {operation:?}"));
+    let fragments = document
+        .fragments
+        .iter()
+        .map(|(name, fragment)| format!("{name} {fragment:?}"));
     let mut shown: Vec<String> = operations.chain(fragments).collect();
     shown.sort();
     shown

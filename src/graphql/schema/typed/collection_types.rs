@@ -105,11 +105,14 @@ struct FixedNames {
 }
 
 static FIXED_NAMES: LazyLock<FixedNames> = LazyLock::new(|| {
-    let source = SchemaSource::of(SchemaScope::Full);
-    let source = source.subgraph().unwrap_or_default();
+    let source = SchemaSource::of(SchemaScope::Full)
+        .subgraph()
+        .unwrap_or_default();
     let full = SchemaSource::of(SchemaScope::Full);
-    let types = full.types().chain(source.types());
-    let types = types.map(|ty| ty.name.node.to_string());
+    let types = full
+        .types()
+        .chain(source.types())
+        .map(|ty| ty.name.node.to_string());
     let further = FURTHER_TYPES.into_iter().chain(shared_names());
     FixedNames {
         types: types.chain(further.map(str::to_owned)).collect(),

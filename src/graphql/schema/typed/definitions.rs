@@ -31,8 +31,11 @@ pub(super) fn parts_of(definition: &TypeDefinition) -> usize {
 /// The parts of these fields.
 pub(super) fn parts_of_fields(fields: &[Positioned<FieldDefinition>]) -> usize {
     let parts = fields.iter().map(|field| {
-        let arguments = field.node.arguments.iter();
-        let arguments = arguments.map(|argument| parts_of_input(&argument.node));
+        let arguments = field
+            .node
+            .arguments
+            .iter()
+            .map(|argument| parts_of_input(&argument.node));
         1 + parts_of_text(field.node.description.as_ref()) + arguments.sum::<usize>()
     });
     parts.sum()
@@ -165,14 +168,15 @@ pub(super) fn enumeration<'v>(
     description: &str,
     values: impl Iterator<Item = &'v str>,
 ) -> TypeDefinition {
-    let values = values.map(|value| {
-        placed(EnumValueDefinition {
-            description: None,
-            value: placed(Name::new(value)),
-            directives: Vec::new(),
+    let values = values
+        .map(|value| {
+            placed(EnumValueDefinition {
+                description: None,
+                value: placed(Name::new(value)),
+                directives: Vec::new(),
+            })
         })
-    });
-    let values = values.collect();
+        .collect();
     definition(name, description, TypeKind::Enum(EnumType { values }))
 }
 
@@ -194,8 +198,12 @@ pub(super) fn of_list() -> Vec<Positioned<InputValueDefinition>> {
 
 /// A description that block strings can hold as it is: the library does not escape it.
 pub(super) fn printable(text: &str) -> String {
-    let text = text.replace("\r\n", "\n").replace("\"\"\"", "'''");
-    let text: String = text.chars().map(shown).collect();
+    let text: String = text
+        .replace("\r\n", "\n")
+        .replace("\"\"\"", "'''")
+        .chars()
+        .map(shown)
+        .collect();
     text.trim().to_owned()
 }
 

@@ -290,11 +290,14 @@ impl<'m> ReachedTypes<'m> {
             ) else {
                 continue;
             };
-            let members = object.fields.iter().filter_map(|field| {
-                let read = reads.get(field.node.name.node.as_str())?;
-                member(&field.node, read)
-            });
-            let members: Vec<Member<'m>> = members.collect();
+            let members: Vec<Member<'m>> = object
+                .fields
+                .iter()
+                .filter_map(|field| {
+                    let read = reads.get(field.node.name.node.as_str())?;
+                    member(&field.node, read)
+                })
+                .collect();
             for member in &members {
                 if let MemberOf::Object(ty) = member.of
                     && seen.insert(ty)

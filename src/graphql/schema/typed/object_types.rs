@@ -265,8 +265,8 @@ impl TypeMaker<'_> {
             ));
             let path = Path::of_segments(&[Segment::Key(property.name.to_string())]);
             let member = (property.shape, &*property.field, &path);
-            let followed = reference_fields(of, member, is_of_document);
-            let followed = followed.map_err(|why| format!("at {at:?}: {why}"))?;
+            let followed = reference_fields(of, member, is_of_document)
+                .map_err(|why| format!("at {at:?}: {why}"))?;
             let read = TypedField::Value(path, value.place);
             reads.insert(property.field.to_string(), read);
             for followed in followed {
@@ -469,8 +469,10 @@ fn described(shape: &Shape) -> String {
 /// The values, if all are strings that are names of values of an enum. Null is not one of them.
 fn enum_values(enumeration: &Enumeration) -> Option<Vec<&str>> {
     const RESERVED: [&str; 3] = ["true", "false", "null"];
-    let values = enumeration.values().iter();
-    let values = values.filter(|value| !matches!(value, Leaf::Null));
+    let values = enumeration
+        .values()
+        .iter()
+        .filter(|value| !matches!(value, Leaf::Null));
     let names = values.map(|value| match value {
         Leaf::String(text) if is_usable(text) && !RESERVED.contains(&&**text) => Some(&**text),
         _ => None,

@@ -112,8 +112,10 @@ pub(super) fn find_referenced_types(
     types: &BTreeMap<String, Arc<str>>,
     hidden: &HashSet<String>,
 ) {
-    let types = types.iter().map(|(ty, collection)| (&**collection, ty));
-    let types: HashMap<&str, &String> = types.collect();
+    let types: HashMap<&str, &String> = types
+        .iter()
+        .map(|(ty, collection)| (&**collection, ty))
+        .collect();
     for definition in definitions {
         let reads = fields.get_mut(definition.name.node.as_str());
         let (TypeKind::Object(object), Some(reads)) = (&mut definition.kind, reads) else {

@@ -29,8 +29,7 @@ impl CollectionNames {
         }
         let title = root.title.as_deref().map(pascal_case);
         let candidates = [given, title, Some(singular(&pascal_case(of.collection())))];
-        let ty = candidates.into_iter().flatten().find(|it| is_usable(it));
-        let ty = ty.ok_or_else(|| {
+        let ty = candidates.into_iter().flatten().find(|it| is_usable(it)).ok_or_else(|| {
             format!(
                 "the name of the collection {:?} makes no name of GraphQL: give its type one in the schema, \
                  such as \"x-graphql\": {{\"name\": \"Country\", \"plural\": \"countries\"}}",
@@ -41,8 +40,11 @@ impl CollectionNames {
         let collection = decapitalized(&pascal_case(of.collection()));
         let collection = (collection != one).then_some(collection);
         let candidates = [plural, collection, Some(plural_of(&one))];
-        let many = candidates.into_iter().flatten().find(|it| is_usable(it));
-        let many = many.unwrap_or_else(|| format!("{one}List"));
+        let many = candidates
+            .into_iter()
+            .flatten()
+            .find(|it| is_usable(it))
+            .unwrap_or_else(|| format!("{one}List"));
         Ok(Self { ty, one, many })
     }
 }

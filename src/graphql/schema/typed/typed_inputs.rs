@@ -108,9 +108,11 @@ impl TypedInputs {
                     parts.push(object([(NOT_FILTER, filter)]));
                 }
                 InputOf::Combined(name) => {
-                    let filters = elements(value).into_iter();
-                    let filters = filters.map(|filter| self.filter_at(ty, &path, filter, tests));
-                    let filters = filters.collect::<Result<_>>().map(Value::List)?;
+                    let filters = elements(value)
+                        .into_iter()
+                        .map(|filter| self.filter_at(ty, &path, filter, tests))
+                        .collect::<Result<_>>()
+                        .map(Value::List)?;
                     parts.push(object([(*name, filters)]));
                 }
                 InputOf::Values | InputOf::Enum | InputOf::Key => {
@@ -135,8 +137,9 @@ impl TypedInputs {
         if orders == Value::Null {
             return Ok(orders);
         }
-        let orders = elements(orders).into_iter();
-        let orders = orders.map(|order| self.one_order(ty, "$", order));
+        let orders = elements(orders)
+            .into_iter()
+            .map(|order| self.one_order(ty, "$", order));
         orders.collect::<Result<_>>().map(Value::List)
     }
 
@@ -196,8 +199,8 @@ fn check_tests(tests: usize) -> Result<()> {
 /// The filter with these tests of the values at a JSONPath, which can be those of an enum. None if there
 /// are none.
 fn tests_at(path: String, tests: Value, is_enum: bool) -> Result<Option<Value>> {
-    let tests = members(tests)?.into_iter();
-    let mut tests: IndexMap<Name, Value> = tests
+    let mut tests: IndexMap<Name, Value> = members(tests)?
+        .into_iter()
         .map(|(test, value)| (test, if is_enum { names_as_text(value) } else { value }))
         .collect();
     if tests.is_empty() {
@@ -242,8 +245,9 @@ fn elements(value: Value) -> Vec<Value> {
 }
 
 fn object<const N: usize>(members: [(&str, Value); N]) -> Value {
-    let members = members.into_iter();
-    let members = members.map(|(member, value)| (name(member), value));
+    let members = members
+        .into_iter()
+        .map(|(member, value)| (name(member), value));
     Value::Object(members.collect::<IndexMap<_, _>>())
 }
 

@@ -59,8 +59,9 @@ impl TypedWrites {
             if value == Value::Null && !member.keeps_null {
                 continue;
             }
-            let value = self.written(&member.of, value);
-            let value = value.map_err(|error| error.at(format!("`{field}`")))?;
+            let value = self
+                .written(&member.of, value)
+                .map_err(|error| error.at(format!("`{field}`")))?;
             written.insert(Name::new(&member.name), value);
         }
         Ok(Value::Object(written))
@@ -103,8 +104,9 @@ impl TypedWrites {
                     abridged(&key)
                 ))
             })?;
-            let value = self.written(of, value);
-            let value = value.map_err(|error| error.at(format!("{:?}", abridged(&key))))?;
+            let value = self
+                .written(of, value)
+                .map_err(|error| error.at(format!("{:?}", abridged(&key))))?;
             if written.insert(Name::new(&key), value).is_some() {
                 return Err(Error::bad_input(format!(
                     "two entries of a map have the key {:?}",

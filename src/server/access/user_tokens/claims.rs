@@ -13,8 +13,9 @@ use crate::limits::{CLAIM_LEVELS_MAX, USER_TOKEN_LEEWAY};
 /// # Errors
 /// They are not JSON. As [`read`].
 pub(super) fn decode(part: &[u8]) -> Result<Map<String, Value>, RefusedToken> {
-    let decoded = URL_SAFE_NO_PAD.decode(part);
-    let decoded = decoded.map_err(|_| RefusedToken::Malformed)?;
+    let decoded = URL_SAFE_NO_PAD
+        .decode(part)
+        .map_err(|_| RefusedToken::Malformed)?;
     read(utf8(&decoded).map_err(|_| RefusedToken::Malformed)?)
 }
 

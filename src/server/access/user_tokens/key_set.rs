@@ -58,8 +58,9 @@ impl KeySet {
     /// `BAD_USER_INPUT`: it is not a key set, has too many keys, or none that can verify tokens.
     pub(super) fn read(text: &[u8], origin: KeyOrigin) -> Result<Self> {
         let text = utf8(text).map_err(|_| not_a_key_set("it is not UTF-8"))?;
-        let elements = elements(text).map_err(|error| not_a_key_set(&error.describe(text)))?;
-        let elements = elements.ok_or_else(|| not_a_key_set("it has no list `keys`"))?;
+        let elements = elements(text)
+            .map_err(|error| not_a_key_set(&error.describe(text)))?
+            .ok_or_else(|| not_a_key_set("it has no list `keys`"))?;
         if elements.len() > KEY_SET_KEYS_MAX {
             return Err(not_a_key_set(&format!(
                 "it has more than {KEY_SET_KEYS_MAX} keys, which is the limit"

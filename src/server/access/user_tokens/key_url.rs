@@ -67,8 +67,9 @@ impl KeyUrl {
         let headers = request.headers_mut();
         headers.insert(ACCEPT, HeaderValue::from_static("application/json"));
         headers.insert(USER_AGENT, HeaderValue::from_static("phyllo"));
-        let response = send(request, self.tls.as_ref(), LIMITS).await;
-        let response = response.map_err(|error| Error::unavailable(error.to_string(), ""))?;
+        let response = send(request, self.tls.as_ref(), LIMITS)
+            .await
+            .map_err(|error| Error::unavailable(error.to_string(), ""))?;
         match response.status() {
             StatusCode::OK => Ok(response.into_body()),
             status => Err(Error::unavailable(format!("its status is {status}"), "")),

@@ -55,8 +55,10 @@ impl ClientMessage {
             let problem = error.describe(text);
             invalid(&format!("a message is not a JSON object: {problem}"))
         })?;
-        let ty = members.ty.and_then(text_of);
-        let ty = ty.ok_or_else(|| invalid("a message has no `type` that is a string"))?;
+        let ty = members
+            .ty
+            .and_then(text_of)
+            .ok_or_else(|| invalid("a message has no `type` that is a string"))?;
         match ty.as_str() {
             "connection_init" => {
                 let token = members.object()?.and_then(token);

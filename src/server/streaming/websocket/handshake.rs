@@ -133,8 +133,8 @@ impl<O: OperationSource> WebSockets<O> {
             .write_buffer_size(WEBSOCKET_WRITTEN_BYTES)
             .max_message_size(Some(self.bounds.message_bytes))
             .max_frame_size(Some(self.bounds.message_bytes));
-        let socket = WebSocketStream::from_raw_socket(upgraded, Role::Server, Some(config));
-        let mut socket = socket.await;
+        let mut socket =
+            WebSocketStream::from_raw_socket(upgraded, Role::Server, Some(config)).await;
         let closing = if let Some(options) = options {
             session::serve(&mut socket, options, &unfinished, open).await
         } else {

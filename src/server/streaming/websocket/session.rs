@@ -280,8 +280,11 @@ impl<'s, S: Socket, O: OperationSource> WebSocketSession<'s, S, O> {
     ) -> Result<(), Closing> {
         let (methods, principal) = match &self.options.caller {
             Some(caller) if self.initialised => {
-                let caller = self.options.access.renewed(caller);
-                let caller = caller.map_err(|error| refused(&error))?;
+                let caller = self
+                    .options
+                    .access
+                    .renewed(caller)
+                    .map_err(|error| refused(&error))?;
                 (caller.methods, caller.principal)
             }
             _ => {

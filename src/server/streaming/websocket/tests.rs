@@ -256,8 +256,8 @@ async fn tokens_are_checked_at_the_start_and_for_each_operation() {
     let access = Access::new(AccessOptions {
         token_file: Some(file.path().into()),
         ..AccessOptions::default()
-    });
-    let access = access.expect("a token file");
+    })
+    .expect("a token file");
     let init = |token: Value| json!({"type": "connection_init", "payload": {"token": token}});
     for wrong in [json!("b"), json!(null)] {
         let mut client = connect(access.clone(), Bounds::DEFAULT).await;

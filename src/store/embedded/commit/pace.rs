@@ -59,8 +59,10 @@ impl Backlog {
             None => (self.rate?, [0.0; 2]),
             Some(frozen) => {
                 let elapsed = frozen.elapsed.as_secs_f64().max(0.000_001);
-                let expected = self.rate.map_or(0.0, |rate| frozen.bytes / rate);
-                let expected = expected.max(elapsed * LATE);
+                let expected = self
+                    .rate
+                    .map_or(0.0, |rate| frozen.bytes / rate)
+                    .max(elapsed * LATE);
                 let written = frozen.shares.map(|share| share * elapsed / expected);
                 (frozen.bytes / expected, written)
             }

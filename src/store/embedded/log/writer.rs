@@ -321,8 +321,10 @@ impl LogWriter {
                 return Ok(());
             }
             let file = file_of(tail.segment + 1);
-            let kept = self.segment_bytes.max(tail.ends(tail.reserved)[file]);
-            let kept = kept.next_multiple_of(ALLOCATED_BYTES as u64);
+            let kept = self
+                .segment_bytes
+                .max(tail.ends(tail.reserved)[file])
+                .next_multiple_of(ALLOCATED_BYTES as u64);
             let mut allocated = self.allocated[file].load(Ordering::Acquire);
             if kept < allocated {
                 // A large frame was longer than the segment should be.

@@ -227,8 +227,8 @@ mod tests {
             portions += 1;
             fill(&mut portion.round.pairs);
             Ok(())
-        });
-        let round = round.await;
+        })
+        .await;
         assert!((2..=3).contains(&portions), "{portions} portions");
         assert_eq!(round.batches.len(), 2);
         assert!(round.batches.iter().all(Result::is_err));

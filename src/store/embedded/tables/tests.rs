@@ -29,8 +29,7 @@ fn database(writes: &mut WriteList) -> Database {
     let database = Database::builder().create_with_backend(InMemoryBackend::new());
     let database = database.expect("a database");
     let transaction = database.begin_write().expect("begun");
-    let written = WriteTables::open(&transaction, false, Clearing::new(true));
-    let mut written = written.expect("tables");
+    let mut written = WriteTables::open(&transaction, false, Clearing::new(true)).expect("tables");
     writes.apply(&mut written).expect("written");
     drop(written);
     transaction.commit().expect("committed");
@@ -94,8 +93,9 @@ async fn check(random: &mut StdRng, view: &View, model: &Model) {
         if reverse {
             expected.reverse();
         }
-        let expected = expected.into_iter().take(pairs_max);
         let expected: Vec<_> = expected
+            .into_iter()
+            .take(pairs_max)
             .map(|(key, value)| (&key[..], &value[..]))
             .collect();
         let batch = read(view, range).await.expect("read");
@@ -244,8 +244,7 @@ fn a_transaction_counts_a_bounded_number_of_pairs() {
     }
     let database = database(&mut writes);
     let transaction = database.begin_write().expect("begun");
-    let tables = WriteTables::open(&transaction, false, Clearing::new(true));
-    let mut tables = tables.expect("opened");
+    let mut tables = WriteTables::open(&transaction, false, Clearing::new(true)).expect("opened");
     let mut counted = Vec::new();
     for _ in 0..1000 {
         let left = tables.clearing().pairs_left;

@@ -156,8 +156,9 @@ pub(crate) fn reclaim(
         bytes: RECLAIMED_BYTES_AT_A_TIME,
     };
     while portion.is_open() {
-        let first = tombstones.first()?;
-        let first = first.map(|(begin, end)| (begin.value().to_vec(), end.value().to_vec()));
+        let first = tombstones
+            .first()?
+            .map(|(begin, end)| (begin.value().to_vec(), end.value().to_vec()));
         let Some((begin, end)) = first else {
             return Ok(false);
         };

@@ -157,10 +157,10 @@ impl<'i> QueryPlan<'i> {
         let mut conjuncts = Vec::new();
         flatten(filter, &mut conjuncts);
         let given: Vec<&Filter> = outer.iter().copied().chain(&conjuncts).collect();
-        let usable = indexes
+        let usable: Vec<UsableIndex<'i>> = indexes
             .iter()
-            .filter_map(|index| UsableIndex::new(index, &given, &conjuncts, steps));
-        let usable: Vec<UsableIndex<'i>> = usable.collect();
+            .filter_map(|index| UsableIndex::new(index, &given, &conjuncts, steps))
+            .collect();
         let of_index = usable
             .iter()
             .filter_map(|usable| span_of(&conjuncts, usable, steps));
@@ -219,8 +219,10 @@ impl<'i> UsableIndex<'i> {
             let mut proven = Vec::new();
             flatten(filter.filter(), &mut proven);
             let proven: Vec<&Filter> = proven.iter().collect();
-            let numbers = conjuncts.iter().enumerate();
-            let numbers = numbers.filter(|(_, filter)| implied(&proven, filter, steps));
+            let numbers = conjuncts
+                .iter()
+                .enumerate()
+                .filter(|(_, filter)| implied(&proven, filter, steps));
             proves.extend(numbers.map(|(at, _)| at));
         }
         Some(Self { index, proves })

@@ -62,32 +62,33 @@ impl<'p> PlanArguments<'p> {
 
     /// The number of selected fields, at every level.
     pub(crate) fn fields(self, selection: &Selection) -> usize {
-        let each = self.included(selection);
-        let each = each.map(|selected| match &selected.field {
-            Field::Subdocument(_, below)
-            | Field::Whole(below)
-            | Field::Select(_, below)
-            | Field::Children(_, below)
-            | Field::Nodes(below)
-            | Field::TypedNodes(below)
-            | Field::TypedNode(below)
-            | Field::Edges(below)
-            | Field::Node(below)
-            | Field::AboutPage(below)
-            | Field::Indexes(below)
-            | Field::CollectionType(below)
-            | Field::TypeViolations(below)
-            | Field::Updates(below)
-            | Field::DocumentNow(below)
-            | Field::Reference(ReferenceSelection { below, .. })
-            | Field::Inverse(InverseSelection {
-                page: TypedPageSelection { below, .. },
-                ..
-            })
-            | Field::Follow(FollowSelection { below, .. })
-            | Field::Typed(TypedSelection { below, .. }) => 1 + self.fields(below),
-            _ => 1,
-        });
+        let each = self
+            .included(selection)
+            .map(|selected| match &selected.field {
+                Field::Subdocument(_, below)
+                | Field::Whole(below)
+                | Field::Select(_, below)
+                | Field::Children(_, below)
+                | Field::Nodes(below)
+                | Field::TypedNodes(below)
+                | Field::TypedNode(below)
+                | Field::Edges(below)
+                | Field::Node(below)
+                | Field::AboutPage(below)
+                | Field::Indexes(below)
+                | Field::CollectionType(below)
+                | Field::TypeViolations(below)
+                | Field::Updates(below)
+                | Field::DocumentNow(below)
+                | Field::Reference(ReferenceSelection { below, .. })
+                | Field::Inverse(InverseSelection {
+                    page: TypedPageSelection { below, .. },
+                    ..
+                })
+                | Field::Follow(FollowSelection { below, .. })
+                | Field::Typed(TypedSelection { below, .. }) => 1 + self.fields(below),
+                _ => 1,
+            });
         each.sum()
     }
 
@@ -241,8 +242,9 @@ impl<'p> PlanArguments<'p> {
             Input::Binary(bytes) => Value::Binary(bytes.clone()),
             Input::Enum(name) => Value::Enum(name.clone()),
             Input::List(elements) => {
-                let elements = elements.iter();
-                let elements = elements.map(|element| self.value(element).unwrap_or(Value::Null));
+                let elements = elements
+                    .iter()
+                    .map(|element| self.value(element).unwrap_or(Value::Null));
                 Value::List(elements.collect())
             }
             Input::Object(members) => {

@@ -262,8 +262,9 @@ impl<'p> Binder<'p> {
             Field::Pick(paths) => {
                 let paths = self.paths(here, paths)?;
                 self.scopes[here.scope].needs_pairs = true;
-                let reads = paths.into_iter();
-                let reads = reads.map(|path| self.read(here, path, PlaceField::Value).read);
+                let reads = paths
+                    .into_iter()
+                    .map(|path| self.read(here, path, PlaceField::Value).read);
                 ResponseStep::Picked {
                     scope: here.scope,
                     reads: reads.collect(),

@@ -81,8 +81,9 @@ impl<'p> Binder<'p> {
         let budget = self.request_budget.budget();
         let query = self.arguments.json_path(query)?;
         let parsed = query_in(&query, budget);
-        let ahead = parsed.as_ref();
-        let ahead = ahead.and_then(|query| first_reads(query, &Steps::of(budget)).ok());
+        let ahead = parsed
+            .as_ref()
+            .and_then(|query| first_reads(query, &Steps::of(budget)).ok());
         let before = self.scopes[above.scope].reads.0.len() - above.first;
         let ahead = ahead.filter(|reads| before + reads.len() <= READS_AHEAD_MAX);
         let reads = ahead.map(|reads| {
@@ -201,8 +202,11 @@ impl<'p> Binder<'p> {
 
     /// Adds a lookup to a scope, unless one of its first lookups is the same. Returns its number.
     pub(crate) fn lookup(&mut self, scope: usize, of: LookupOf<'p>) -> usize {
-        let present = self.scopes[scope].lookups.iter().take(LOOKUPS_COMPARED_MAX);
-        let mut present = present.filter(|lookup| self.lookups[**lookup].of.is_same(&of));
+        let mut present = self.scopes[scope]
+            .lookups
+            .iter()
+            .take(LOOKUPS_COMPARED_MAX)
+            .filter(|lookup| self.lookups[**lookup].of.is_same(&of));
         if let Some(lookup) = present.next() {
             return *lookup;
         }

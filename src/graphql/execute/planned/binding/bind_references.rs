@@ -97,17 +97,20 @@ impl<'p> Binder<'p> {
             below,
         } = selected;
         let path = self.arguments.path(path)?;
-        let collection = collection.as_ref();
-        let collection = collection.and_then(|given| self.arguments.value(given));
+        let collection = collection
+            .as_ref()
+            .and_then(|given| self.arguments.value(given));
         let collection: Option<Option<String>> =
             collection.map(|given| parsed(Some(given))).transpose()?;
         let collection = collection.flatten();
         if let Some(collection) = &collection {
             check_collection(collection)?;
         }
-        let first = first.as_ref();
-        let first = first.and_then(|given| self.arguments.value(given));
-        let first: Option<Option<i32>> = first.map(|given| parsed(Some(given))).transpose()?;
+        let first: Option<Option<i32>> = first
+            .as_ref()
+            .and_then(|given| self.arguments.value(given))
+            .map(|given| parsed(Some(given)))
+            .transpose()?;
         let followed = FollowedReference {
             of: self.key_at(here, path.clone(), PlaceField::Subdocument),
             collection: collection.map(Cow::Owned),

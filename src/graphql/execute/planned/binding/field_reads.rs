@@ -110,8 +110,12 @@ impl<D, P: Eq + Hash> FieldReads<D, P> {
             return Err(None);
         }
         let hash = numbers.hasher().hash_one(what);
-        let equal = numbers.get(&(first, hash)).into_iter().flatten();
-        let mut equal = equal.copied().take(READS_COMPARED_MAX);
+        let mut equal = numbers
+            .get(&(first, hash))
+            .into_iter()
+            .flatten()
+            .copied()
+            .take(READS_COMPARED_MAX);
         equal.find(|at| is_same(&reads[*at])).ok_or(Some(hash))
     }
 

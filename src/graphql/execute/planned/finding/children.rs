@@ -85,8 +85,10 @@ impl AskedChildren {
             ));
         }
         let children = page.iter().enumerate();
-        let partial = children.filter(|(_, child)| !child.part.is_whole());
-        let partial = partial.map(|(number, _)| number).collect();
+        let partial = children
+            .filter(|(_, child)| !child.part.is_whole())
+            .map(|(number, _)| number)
+            .collect();
         let began = self.page.from.is_some();
         let (has_next_page, has_previous_page) = if self.page.backward {
             (began, more)

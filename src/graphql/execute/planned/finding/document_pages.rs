@@ -49,10 +49,11 @@ impl FoundPage {
         let fields = list.fields.max(1);
         request_budget.fields(rows.saturating_mul(fields))?;
         request_budget.places(rows.saturating_mul(places))?;
-        let documents = found.documents().map(|document| document.map(Arc::new));
-        let documents: Vec<Arc<DocumentKey>> = documents.collect::<Result<_>>()?;
-        let of_entries = EntryReads::new(&list.reads.0, &found.page.columns);
-        let of_entries = of_entries.and_then(|entries| {
+        let documents: Vec<Arc<DocumentKey>> = found
+            .documents()
+            .map(|document| document.map(Arc::new))
+            .collect::<Result<_>>()?;
+        let of_entries = EntryReads::new(&list.reads.0, &found.page.columns).and_then(|entries| {
             Some(if list.needs_pairs {
                 ElementAnswers::Values(entries.values(&documents, &found.page.rows)?)
             } else {
@@ -109,21 +110,27 @@ impl FoundPages {
     pub(crate) async fn find(finder: &Finder<'_>) -> Result<Self, (usize, Error)> {
         let bound = finder.bound;
         // All arguments are read before the first search, so that no search is abandoned.
-        let requests = bound.lookups.iter().enumerate().map(|(number, lookup)| {
-            let LookupOf::Documents(arguments) = &lookup.of else {
-                return Ok(None);
-            };
-            let asked = if let Some(permit) = finder.permit {
-                permit.page(number).map(PageToFind::Permitted)
-            } else {
-                let request = finder.arguments.page(*arguments);
-                let request = request.map_err(|error| (lookup.position, error))?;
-                Some(PageToFind::Request(Box::new(request)))
-            };
-            let asked = asked.ok_or_else(|| (lookup.position, mismatch()))?;
-            Ok(Some(asked))
-        });
-        let requests = requests.collect::<Result<Vec<_>, (usize, Error)>>()?;
+        let requests = bound
+            .lookups
+            .iter()
+            .enumerate()
+            .map(|(number, lookup)| {
+                let LookupOf::Documents(arguments) = &lookup.of else {
+                    return Ok(None);
+                };
+                let asked = if let Some(permit) = finder.permit {
+                    permit.page(number).map(PageToFind::Permitted)
+                } else {
+                    let request = finder
+                        .arguments
+                        .page(*arguments)
+                        .map_err(|error| (lookup.position, error))?;
+                    Some(PageToFind::Request(Box::new(request)))
+                };
+                let asked = asked.ok_or_else(|| (lookup.position, mismatch()))?;
+                Ok(Some(asked))
+            })
+            .collect::<Result<Vec<_>, (usize, Error)>>()?;
         let searches = bound.lookups.iter().zip(requests).map(|(lookup, asked)| {
             Box::pin(async move {
                 let Some(asked) = asked else {

@@ -387,7 +387,9 @@ fn answer_in(answers: &[Result<Answer>], read: usize) -> Result<&Answer> {
 /// value, too.
 fn remainder(whole: &Value, path: &Path, omitted: &[Path]) -> Option<Remainder> {
     let part = whole.at(path)?;
-    let omitted = omitted.iter().filter_map(|omitted| omitted.below(path));
-    let omitted: Vec<Path> = omitted.collect();
+    let omitted: Vec<Path> = omitted
+        .iter()
+        .filter_map(|omitted| omitted.below(path))
+        .collect();
     part.without(&omitted)
 }

@@ -188,8 +188,11 @@ async fn hide(finder: &Finder<'_>, walks: &mut [&mut Walk]) -> Result<()> {
         let hidden: BoxFuture<'_, _> = Box::pin(hidden(finder, lookup, collection, ids));
         hidden
     });
-    let hidden = try_join_all(hidden.collect::<Vec<_>>());
-    let hidden: BTreeSet<(usize, DocumentId)> = hidden.await?.into_iter().flatten().collect();
+    let hidden: BTreeSet<(usize, DocumentId)> = try_join_all(hidden.collect::<Vec<_>>())
+        .await?
+        .into_iter()
+        .flatten()
+        .collect();
     let mut walks = in_turns(walks.iter_mut());
     while let Some(walk) = walks.next().await {
         let is_hidden =
@@ -212,8 +215,10 @@ async fn hidden(
     request_budget.places(ids.len())?;
     let from = (finder.read()?, request_budget);
     let allowed = permit.allows(lookup, collection, &ids, from).await?;
-    let hidden = ids.into_iter().zip(allowed);
-    let hidden = hidden.filter_map(|(id, allowed)| (!allowed).then_some((lookup, id)));
+    let hidden = ids
+        .into_iter()
+        .zip(allowed)
+        .filter_map(|(id, allowed)| (!allowed).then_some((lookup, id)));
     Ok(hidden.collect())
 }
 

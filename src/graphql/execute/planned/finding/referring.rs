@@ -31,11 +31,13 @@ pub(super) async fn find_referring(
         request.query(request_budget, lookup.total).await?
     };
     let query = query.within(refers_to(selected, id));
-    let found = query.search(finder.read()?, request_budget).await;
-    let found = found.map_err(|error| match finder.permit {
-        Some(_) => without_advice(error),
-        None => error,
-    })?;
+    let found = query
+        .search(finder.read()?, request_budget)
+        .await
+        .map_err(|error| match finder.permit {
+            Some(_) => without_advice(error),
+            None => error,
+        })?;
     FoundPage::new(found, finder.elements(lookup)?, request_budget)
 }
 

@@ -194,13 +194,13 @@ impl<'a> Rounds<'a> {
         follow_walks(finder, &mut looked_up).await?;
         let steps = STEPS_PER_READ * looked_up.len() as u64;
         let keys = || {
-            let keys = looked_up
+            let keys: HashSet<&ListKey> = looked_up
                 .iter()
                 .filter_map(|(_, looked_up)| match looked_up {
                     Ok(LookedUp::List(key, _)) => Some(key),
                     _ => None,
-                });
-            let keys: HashSet<&ListKey> = keys.collect();
+                })
+                .collect();
             keys.into_iter().cloned().collect::<Vec<ListKey>>()
         };
         let keys = finder.request_budget.budget().portion(steps, keys).await;

@@ -45,11 +45,13 @@ pub(crate) async fn select(
         if let Some(reads) = &of.reads
             && is_first.swap(false, Relaxed)
         {
-            let parts = reads.iter().map(|(read, extent)| {
-                let part = element.part(*read, document)?;
-                Ok(part.and_then(|part| part.narrowed(*extent)))
-            });
-            let parts = parts.collect();
+            let parts = reads
+                .iter()
+                .map(|(read, extent)| {
+                    let part = element.part(*read, document)?;
+                    Ok(part.and_then(|part| part.narrowed(*extent)))
+                })
+                .collect();
             return Box::pin(async { parts });
         }
         Box::pin(further_parts(parts, of, element, (document, path), finder))

@@ -111,13 +111,15 @@ impl Decided {
 }
 
 fn decided(rights: &RequestRights, places: &[PlaceUsed<'static>], id: &DocumentId) -> OfKey {
-    let places = places.iter().map(|place| PlaceUsed {
-        action: place.action,
-        collection: Cow::Borrowed(&*place.collection),
-        id: Some(Cow::Borrowed(id)),
-        path: Cow::Borrowed(&*place.path),
-    });
-    let places: Vec<PlaceUsed<'_>> = places.collect();
+    let places: Vec<PlaceUsed<'_>> = places
+        .iter()
+        .map(|place| PlaceUsed {
+            action: place.action,
+            collection: Cow::Borrowed(&*place.collection),
+            id: Some(Cow::Borrowed(id)),
+            path: Cow::Borrowed(&*place.path),
+        })
+        .collect();
     match rights.decide(&places) {
         Decision::Allowed => OfKey::Shown,
         Decision::Refused(_) => OfKey::Hidden,

@@ -70,8 +70,8 @@ impl HiddenDocuments {
         let passed = try_join_all(alike.iter().map(|alike| async move {
             request_budget.places(alike.ids.len())?;
             passing(read, budget, alike.collection, alike.filter, &alike.ids).await
-        }));
-        let passed = passed.await?;
+        }))
+        .await?;
         let hide = || Self::of(conditional, bound, &alike, &passed);
         Ok(budget.portion(steps, hide).await)
     }
@@ -83,11 +83,14 @@ impl HiddenDocuments {
         alike: &[Alike<'_>],
         passed: &[Vec<bool>],
     ) -> Self {
-        let numbers = alike.iter().zip(passed).flat_map(|(alike, passed)| {
-            let found = alike.numbers.iter().zip(passed);
-            found.filter_map(|(number, passes)| (!passes).then_some(*number))
-        });
-        let mut numbers: Vec<usize> = numbers.collect();
+        let mut numbers: Vec<usize> = alike
+            .iter()
+            .zip(passed)
+            .flat_map(|(alike, passed)| {
+                let found = alike.numbers.iter().zip(passed);
+                found.filter_map(|(number, passes)| (!passes).then_some(*number))
+            })
+            .collect();
         numbers.sort_unstable();
         let mut conditional = conditional.iter();
         let refused = conditional.find(|it| numbers.binary_search(&it.number).is_ok());

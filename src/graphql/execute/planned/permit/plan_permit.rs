@@ -62,8 +62,8 @@ impl<'r> Permit<'r> {
         rights: &'r RequestRights,
         is_new: bool,
     ) -> Result<Self, RefusedField> {
-        let places = UsedPlaces::of(bound, &queries, is_new);
-        let mut places = places.map_err(|error| RefusedField { position: 0, error })?;
+        let mut places = UsedPlaces::of(bound, &queries, is_new)
+            .map_err(|error| RefusedField { position: 0, error })?;
         let mut followed = places.decided_by_key(bound, rights)?;
         let conditions = match rights.decide(&places.used) {
             Decision::Allowed => Conditions::default(),
@@ -235,8 +235,9 @@ impl UsedPlaces<'_> {
             .iter()
             .map(|number| self.used[*number].clone())
             .collect();
-        let followed = by_key.into_iter();
-        let followed = followed.map(|(lookup, places)| (lookup, FollowedRights::ByKey(places)));
+        let followed = by_key
+            .into_iter()
+            .map(|(lookup, places)| (lookup, FollowedRights::ByKey(places)));
         Ok(followed.collect())
     }
 

@@ -39,8 +39,7 @@ pub(crate) async fn hidden_documents(
         let places = FollowedRights::ByKey(vec![whole]);
         let from = (read, request_budget);
         let allowed = places.allow((rights, &collection), &ids, from).await?;
-        let refused = ids.into_iter().zip(allowed);
-        let refused = refused.filter(|(_, allowed)| !allowed);
+        let refused = ids.into_iter().zip(allowed).filter(|(_, allowed)| !allowed);
         hidden.extend(refused.map(|(id, _)| DocumentKey {
             collection: collection.clone(),
             id,
