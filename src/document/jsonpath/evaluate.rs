@@ -51,14 +51,12 @@ impl<'t, 's> Evaluation<'t, 's> {
         let selected = {
             let mut places = Places::kept(&self.memory);
             let rest = &segments[self.skipped..];
-            let nodes = self
-                .walk(rest, self.root, &mut places, usize::MAX)?
-                .iter()
-                .map(|node| {
-                    let place = places.segments(node.place);
-                    self.spend(4 * place.len() as u64)?;
-                    Ok((place, node.value))
-                });
+            let nodes = self.walk(rest, self.root, &mut places, usize::MAX)?;
+            let nodes = nodes.iter().map(|node| {
+                let place = places.segments(node.place);
+                self.spend(4 * place.len() as u64)?;
+                Ok((place, node.value))
+            });
             SelectedNodes::collect(nodes, &self.memory)?
         };
         Ok(selected.holding(self.memory))

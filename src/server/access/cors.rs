@@ -181,7 +181,8 @@ fn is_same_host(origin: &HeaderValue, headers: &HeaderMap) -> bool {
         "https" => ":443",
         _ => return false,
     };
-    let host = headers.get(HOST).and_then(text).as_deref();
+    let host = headers.get(HOST).and_then(text);
+    let host = host.as_deref();
     host.is_some_and(|host| host == authority || host.strip_suffix(default_port) == Some(authority))
 }
 
@@ -307,9 +308,8 @@ mod tests {
             ("null", None),
             ("", None),
         ] {
-            let read = text
-                .parse::<Origin>()
-                .ok()
+            let read = text.parse::<Origin>().ok();
+            let read = read
                 .as_ref()
                 .map(|Origin(value)| value.to_str().expect("ASCII"));
             assert_eq!(read, expected, "{text:?}");
