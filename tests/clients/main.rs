@@ -143,7 +143,12 @@ fn typescript_types_with_documented_scalars_compile_strictly() {
 
 #[test]
 fn typed_collections_need_no_configuration_of_clients() {
-    run("typed.mjs", &[&[]]);
+    run("typed.mjs", &[&["--change-retention", "1h"]]);
+}
+
+#[test]
+fn relay_shows_changes_of_typed_documents_in_every_view() {
+    run("typed_relay.mjs", &[&["--change-retention", "1h"]]);
 }
 
 #[test]
