@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { assertAccessible } from './axe.mjs';
-import { assertFits, counted, until } from './harness.mjs';
+import { assertFits, chooseInMenu, counted, until } from './harness.mjs';
 
 const WIDTHS = [390, 820, 1440];
 
@@ -26,6 +26,23 @@ export async function explore({ base, browser, page, check, screenshot, client }
     assert.equal(await page.locator('.graphiql-container').count(), 0);
     await assertAccessible(page);
   });
+  await check('the first view has the documents, types and indexes of all collections', async () => {
+    const row = page.getByRole('region', { name: 'All collections' }).getByRole('row', { name: /^countries/ });
+    assert.deepEqual(await row.getByRole('cell').allInnerTexts(), ['40', 'all documents fit', 'none']);
+  });
+  for (const colorScheme of ['light', 'dark']) {
+    for (const width of WIDTHS) {
+      await check(`the first view fits ${width} pixels and is accessible, ${colorScheme}`, async () => {
+        await page.emulateMedia({ colorScheme });
+        await page.setViewportSize({ width, height: 800 });
+        await assertFits(page);
+        await screenshot(`first-${width}-${colorScheme}`);
+        await assertAccessible(page);
+      });
+    }
+  }
+  await page.emulateMedia({ colorScheme: null });
+  await page.setViewportSize({ width: 1280, height: 800 });
   await check('a collection is a table, sorted by a column on request', async () => {
     await page.getByRole('link', { name: 'countries 40' }).click();
     await page.getByRole('link', { name: 'FRA', exact: true }).waitFor();
@@ -35,6 +52,21 @@ export async function explore({ base, browser, page, check, screenshot, client }
     await page.getByRole('button', { name: 'area', exact: true }).click();
     await until(async () => (await first()) !== before);
     await page.getByText('Without an index: 40 documents examined').waitFor();
+    assert.equal(await page.title(), 'countries · Phyllo');
+  });
+  await check('documents are sorted by their keys, from both ends', async () => {
+    const first = (key) => until(async () => (await page.locator('tbody a').first().innerText()) === key);
+    const sort = page.getByRole('columnheader', { name: 'key' });
+    await sort.getByRole('button').click();
+    await first('AND');
+    assert.equal(await sort.getAttribute('aria-sort'), 'ascending');
+    await sort.getByRole('button').click();
+    await first('ZAF');
+    assert.equal(await sort.getAttribute('aria-sort'), 'descending');
+    await sort.getByRole('button').click();
+    await first('AND');
+    await page.getByRole('button', { name: 'area', exact: true }).click();
+    await first('MCO');
   });
   for (const colorScheme of ['light', 'dark']) {
     for (const width of WIDTHS) {
@@ -119,15 +151,16 @@ export async function explore({ base, browser, page, check, screenshot, client }
     await browser.grantPermissions(['clipboard-read', 'clipboard-write'], { origin: new URL(base).origin });
     const copied = async (name, form) => {
       await page.evaluate(() => navigator.clipboard.writeText('nothing'));
-      // Names of roles lose spaces and a NUL.
-      const labels = await page.locator('select').evaluateAll((menus) => menus.map((menu) => menu.getAttribute('aria-label')));
-      await page.locator('select').nth(labels.indexOf(name)).selectOption(form);
+      await chooseInMenu(page, name, form);
       await until(async () => (await page.evaluate(() => navigator.clipboard.readText())) !== 'nothing');
       return page.evaluate(() => navigator.clipboard.readText());
     };
     assert.equal(await copied('Copy /list as', 'JSON Pointer'), '/list');
     assert.equal(await copied('Copy /list as', 'List'), '["list"]');
     assert.equal(await copied('Copy /list as', 'JSONPath'), '$.list');
+    assert.equal(await copied('Copy /digits as', 'Value'), '123456789012345678901234567890');
+    assert.equal((await copied('Copy /long as', 'Value')).length, 1_000_002);
+    assert.deepEqual(JSON.parse(await copied('Copy /odd as', 'Value')), Object.fromEntries(ODD_KEYS.map((key, index) => [key, index])));
     for (const [index, key] of ODD_KEYS.entries()) {
       const menu = `Copy /odd/${key.replaceAll('~', '~0').replaceAll('/', '~1')} as`;
       assert.deepEqual(JSON.parse(await copied(menu, 'List')), ['odd', key]);

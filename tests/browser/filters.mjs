@@ -49,6 +49,29 @@ export async function filters({ base, page, check, screenshot, client }) {
     await page.getByRole('button', { name: 'Find' }).click();
     await shows('FRA');
   });
+  await check('all strings are searched in any case, with and without conditions', async () => {
+    const search = page.getByRole('searchbox', { name: 'Search in all strings' });
+    await search.fill('BERN');
+    await page.getByRole('button', { name: 'Find' }).click();
+    await shows('');
+    await condition.nth(1).getByRole('button', { name: 'Remove' }).click();
+    await page.getByRole('button', { name: 'Find' }).click();
+    await shows('CHE');
+    await condition.nth(0).getByRole('button', { name: 'Remove' }).click();
+    await shows('CHE');
+    await page.getByText('No index serves a search inside of strings').waitFor();
+    await search.fill('');
+    await until(async () => (await keys()).length > 20);
+    await page.getByRole('button', { name: 'Filter' }).click();
+    await set(0, '$..*', 'contains, any case', 'andorra la');
+    await page.getByRole('button', { name: 'Find' }).click();
+    await shows('AND');
+    await set(0, '$.area', '<', '600000');
+    await page.getByRole('button', { name: 'Add a condition' }).click();
+    await set(1, '$.name.common', 'contains, any case', 'FRAN');
+    await page.getByRole('button', { name: 'Find' }).click();
+    await shows('FRA');
+  });
   await check('the query of the table is shown and opened in GraphiQL', async () => {
     await page.getByRole('button', { name: 'GraphQL', exact: true }).click();
     await screenshot('filter-query');
@@ -74,6 +97,13 @@ export async function filters({ base, page, check, screenshot, client }) {
     assert.equal(await page.getByRole('columnheader', { name: 'subregion' }).count(), 0);
     await screenshot('columns');
     await assertAccessible(page);
+  });
+  await check('a partial index shows its filter, with every digit', async () => {
+    const where = '{at: "$.area", gte: 12345678901234567890}';
+    await client.change(`createIndex(collection: "countries", name: "huge", on: ["$.area"], where: ${where}) { state }`);
+    await page.getByRole('button', { name: 'Reload' }).click();
+    await page.getByRole('list', { name: 'Indexes' }).getByText('12345678901234567890').waitFor();
+    await client.change('dropIndex(collection: "countries", name: "huge")');
   });
   await check('an index is dropped after a question', async () => {
     await page.goto(new URL('#/c/countries', base).href);

@@ -67,6 +67,22 @@ export async function forbidden({ page, check, screenshot }, { ruled, secret, re
     assert.deepEqual(await keys(), ['ada', 'bob']);
     assert.equal(await page.getByRole('alert').count(), 0);
   });
+  await check('a column shows what is allowed of documents that are forbidden as a whole', async () => {
+    await open(user('ada'), '#/c/products');
+    await page.getByRole('link', { name: 'tea', exact: true }).waitFor();
+    await page.getByText('Columns', { exact: true }).click();
+    const field = page.getByRole('textbox', { name: 'JSONPath of another column' });
+    await field.fill('$.name');
+    await page.keyboard.press('Enter');
+    await page.getByRole('cell', { name: '"Tea"' }).waitFor();
+    await field.fill('$.cost');
+    await page.keyboard.press('Enter');
+    await forbids('read "/cost" of document tea').waitFor();
+    await page.getByRole('link', { name: 'tea', exact: true }).waitFor();
+    await page.getByRole('checkbox', { name: '$.cost' }).uncheck();
+    await forbids('').waitFor({ state: 'detached' });
+    await page.getByRole('cell', { name: '"Tea"' }).waitFor();
+  });
   await check('documents that a condition hides are not there, and the others are found without a plan', async () => {
     await open(user('ada'), '#/c/articles');
     await page.getByRole('link', { name: 'longer', exact: true }).waitFor();
@@ -179,6 +195,14 @@ export async function forbidden({ page, check, screenshot }, { ruled, secret, re
     await row('area 1').waitFor();
     await page.getByText('Read-only', { exact: true }).waitFor();
     assert.equal(await page.getByRole('button', { name: /^(Edit|Add to|Remove|Import)/ }).count(), 0);
+    const transfer = await page.evaluateHandle(() => {
+      const transfer = new DataTransfer();
+      transfer.items.add(new File(['{}'], 'one.json'));
+      return transfer;
+    });
+    await page.dispatchEvent('body', 'drop', { dataTransfer: transfer });
+    await page.getByText('Only reading is allowed here, so nothing can be imported.').waitFor();
+    await page.getByRole('region', { name: 'Import' }).getByRole('button', { name: 'Close' }).click();
   });
   // A right to read covers everything below its place, so that no rules forbid a level of a document that they
   // allow: they must change meanwhile. The error is put into the response.

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { until } from './harness.mjs';
+import { assertAccessible } from './axe.mjs';
+import { assertFits, until } from './harness.mjs';
 
 /** Made from the type of the collection with most documents. */
 const OF_THE_TYPE = ['Country', 'Countries', 'UpdateCountry', 'CreateCountry'];
@@ -22,7 +23,7 @@ export async function graphiql({ base, page, check, screenshot, complaints, host
     await page.evaluate(() => localStorage.clear());
     await open();
     assert.deepEqual(await page.getByRole('tab').allInnerTexts(), TABS);
-    assert.equal(await page.title(), 'Phyllo');
+    assert.equal(await page.title(), 'GraphiQL · Phyllo');
     await screenshot('first-visit');
   });
   for (const name of QUERIES) {
@@ -189,6 +190,28 @@ export async function graphiql({ base, page, check, screenshot, complaints, host
     await screenshot('docs');
     await page.getByRole('button', { name: 'Hide Documentation Explorer' }).click();
   });
+  await check('the schema has a description', async () => {
+    const described = page.waitForResponse(async (response) => /"__schema":\{.*"description":/s.test(await response.text().catch(() => '')));
+    await page.getByRole('button', { name: 'Re-fetch GraphQL schema' }).click();
+    const { data } = await (await described).json();
+    assert.match(data.__schema.description, /Phyllo/);
+    await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
+    await page.locator('.graphiql-plugin').getByRole('link', { name: 'Docs' }).or(page.getByText('Docs', { exact: true })).first().waitFor();
+    await page.getByRole('button', { name: 'Hide Documentation Explorer' }).click();
+  });
+  for (const colorScheme of ['light', 'dark']) {
+    await check(`GraphiQL is accessible, ${colorScheme}`, async () => {
+      await page.emulateMedia({ colorScheme });
+      for (const width of [390, 820, 1440]) {
+        await page.setViewportSize({ width, height: 800 });
+        await assertFits(page);
+        await screenshot(`graphiql-${width}-${colorScheme}`);
+        await assertAccessible(page);
+      }
+    });
+  }
+  await page.emulateMedia({ colorScheme: null });
+  await page.setViewportSize({ width: 1280, height: 800 });
   await check('headers of the headers pane are sent', async () => {
     await setHeaders('{"x-phyllo-test": "seen"}');
     const sent = page.waitForRequest((request) => request.headers()['x-phyllo-test'] === 'seen');

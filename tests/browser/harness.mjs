@@ -17,7 +17,7 @@ const FLAGS = [
 ];
 const WAIT_MS = Number(process.env.WAIT_MS ?? 30_000);
 /** A script that takes longer fails, whatever it waits for. */
-const SCRIPT_MS = 600_000;
+const SCRIPT_MS = Number(process.env.SCRIPT_MS ?? 600_000);
 
 /** Opens the browser. Screenshots are written to the folder `artifacts`. */
 export async function start(base, artifacts) {
@@ -133,6 +133,15 @@ export async function counted(page, body) {
   page.off('response', add);
   const bytes = (await Promise.all(sizes)).reduce((sum, size) => sum + size, 0);
   return { requests: sizes.length, bytes, milliseconds };
+}
+
+/** Chooses in the menu of a place, whose name can have any characters: names of roles lose spaces and a NUL. */
+export async function chooseInMenu(page, label, item) {
+  const buttons = page.locator('button[aria-haspopup="menu"]');
+  const labels = await buttons.evaluateAll((all) => all.map((button) => button.getAttribute('aria-label')));
+  assert.ok(labels.includes(label), `${label} is none of ${labels}`);
+  await buttons.nth(labels.indexOf(label)).click();
+  await page.getByRole('menuitem', { name: item, exact: true }).click();
 }
 
 /** Nothing is wider than the window. */

@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { assertAccessible } from './axe.mjs';
-import { assertFits, until } from './harness.mjs';
+import { assertFits, chooseInMenu, until } from './harness.mjs';
 
 /** Each with the text that shows it. */
 const NAMES = {
@@ -27,14 +27,14 @@ const KEYS = { '""': '""', '"42"': '"42"', '42': '42' };
 export async function names({ base, browser, page, check, screenshot, client }) {
   const origin = new URL(base).origin;
   const hashOf = (...parts) => `#/c/${parts.map(encodeURIComponent).join('/')}`;
-  const link = (hash) => page.locator(`a[href="${hash}"]`);
+  const link = (hash) => page.locator(`a[href="${hash}"]`).first(); // the overview has another one
   const entries = Object.entries(NAMES);
   for (const [name] of entries) await client.store(name, name, JSON.stringify({ [name]: `in ${name}` }));
   for (const [key] of Object.entries(KEYS)) await client.store('keys', key, JSON.stringify({ mine: key }));
   await browser.grantPermissions(['clipboard-read', 'clipboard-write'], { origin });
   const copied = async (form) => {
     await page.evaluate(() => navigator.clipboard.writeText('nothing copied'));
-    await page.getByRole('combobox', { name: 'Copy the document as' }).selectOption(form);
+    await chooseInMenu(page, 'Copy the document as', form);
     await until(async () => (await page.evaluate(() => navigator.clipboard.readText())) !== 'nothing copied');
     return page.evaluate(() => navigator.clipboard.readText());
   };
@@ -60,7 +60,7 @@ export async function names({ base, browser, page, check, screenshot, client }) 
   await link(hashOf('keys')).waitFor();
   for (const [name, shown] of entries) {
     await check(`${JSON.stringify(name)} names a collection, a document and a member`, async () => {
-      const collection = link(hashOf(name));
+      const collection = page.getByRole('navigation', { name: 'Collections' }).locator(`a[href="${hashOf(name)}"]`);
       assert.equal(await collection.locator('bdi').evaluate((name) => name.textContent), shown);
       await collection.click();
       await link(hashOf(name, name)).waitFor();

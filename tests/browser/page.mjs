@@ -7,7 +7,7 @@
 // no change log. The third one is empty, and has the rules of rules.toml and a key set with the secret, in
 // base64url. The tokens are those of the last two.
 // Screenshots are written to the folder ARTIFACTS.
-// CHROMIUM names the browser; the default is /usr/bin/chromium.
+// CHROMIUM names the browser; the default is /usr/bin/chromium. ONLY=filters,types runs only these parts.
 
 import assert from 'node:assert/strict';
 import { access } from './access.mjs';
@@ -19,9 +19,10 @@ import { filters } from './filters.mjs';
 import { graphiql } from './graphiql.mjs';
 import { imports } from './import.mjs';
 import { start } from './harness.mjs';
+import { keyboard } from './keyboard.mjs';
 import { live } from './live.mjs';
 import { names } from './names.mjs';
-import { parts } from './parts.mjs';
+import { parts as partsOfDocuments } from './parts.mjs';
 import { types } from './types.mjs';
 
 const [base, artifacts, guarded, token, readOnlyToken, ruled, secret] = process.argv.slice(2);
@@ -31,21 +32,29 @@ if (!secret) {
 }
 const tested = await start(base, artifacts);
 const { check, complaints } = tested;
-await explore(tested);
-await names(tested);
-await edits(tested);
-await parts(tested);
-await imports(tested);
-await filters(tested);
-await types(tested);
-await live(tested);
-await connection(tested);
-await forbidden(tested, { ruled, secret, readOnlyToken });
-await check('Explore logs no errors on the console', () => {
-  // Requests on a connection that a test cuts, and requests that the server rejects.
-  const expected = /WebSocket connection|ERR_CONNECTION_RESET|ERR_SOCKET_NOT_CONNECTED|status of (400|403)/;
-  assert.deepEqual(complaints.splice(0).filter((complaint) => !expected.test(complaint)), []);
-});
-await graphiql(tested, { guarded, token });
-await access(tested, { guarded, token, readOnlyToken });
+/** Explore logs nothing that is not expected. */
+const quiet = () =>
+  check('Explore logs no errors on the console', () => {
+    // Requests on a connection that a test cuts, and requests that the server rejects.
+    const expected = /WebSocket connection|ERR_CONNECTION_RESET|ERR_SOCKET_NOT_CONNECTED|status of (400|403)/;
+    assert.deepEqual(complaints.splice(0).filter((complaint) => !expected.test(complaint)), []);
+  });
+const parts = {
+  explore: () => explore(tested),
+  names: () => names(tested),
+  edits: () => edits(tested),
+  keyboard: () => keyboard(tested),
+  parts: () => partsOfDocuments(tested),
+  imports: () => imports(tested),
+  filters: () => filters(tested),
+  types: () => types(tested),
+  live: () => live(tested),
+  connection: () => connection(tested),
+  forbidden: () => forbidden(tested, { ruled, secret, readOnlyToken }),
+  quiet,
+  graphiql: () => graphiql(tested, { guarded, token }),
+  access: () => access(tested, { guarded, token, readOnlyToken }),
+};
+const only = process.env.ONLY?.split(',') ?? Object.keys(parts);
+for (const name of only) await parts[name]();
 await tested.end();

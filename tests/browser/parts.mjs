@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { assertAccessible } from './axe.mjs';
-import { assertFits, until } from './harness.mjs';
+import { assertFits, chooseInMenu, until } from './harness.mjs';
 
 const WIDTHS = [390, 820, 1440];
 const DOCUMENT = '{"profile": {"name": "Ada", "tags": ["a", "b"], "address": {"city": "Paris"}}, "reviews": {"42": "good"}, "a/b~": {"\u202e\\u0000": {"%#\\"": 1}}, "count": 1}';
@@ -87,20 +87,26 @@ export async function parts({ base, browser, page, check, screenshot, client }) 
     await row('\\\\u202e\\\\u0000').waitFor();
     await press('\\\\u202e\\\\u0000', 'ArrowRight');
     await row('%#" 1').waitFor();
-    const menus = page.locator('select');
-    const labels = await menus.evaluateAll((all) => all.map((menu) => menu.getAttribute('aria-label')));
-    const menu = menus.nth(labels.indexOf('Copy /a~1b~0/\u202e\u0000/%#" as'));
-    await menu.selectOption('Link');
+    const label = 'Copy /a~1b~0/\u202e\u0000/%#" as';
+    await chooseInMenu(page, label, 'Link');
     await page.getByText('Copied').waitFor();
     const link = await page.evaluate(() => navigator.clipboard.readText());
     assert.equal(link, addressOf('/a~1b~0/\u202e\u0000/%#"'));
-    await menu.selectOption('Open as the root');
+    await chooseInMenu(page, label, 'Open as the root');
     await trail.waitFor();
     assert.deepEqual(await trail.getByRole('link').allInnerTexts(), ['$', 'a/b~', '\\u202e\\u0000', '%#"']);
     assert.equal(page.url(), link);
     await trail.getByRole('link').nth(2).click();
     await row('\\\\u202e\\\\u0000').waitFor();
     await row('%#" 1').waitFor();
+  });
+  await check('a place is opened in GraphiQL', async () => {
+    await open('/profile');
+    await row('name').waitFor();
+    await chooseInMenu(page, 'Copy /profile/name as', 'Open in GraphiQL');
+    await page.getByRole('tab', { name: 'Place' }).waitFor();
+    await page.locator('.graphiql-query-editor').getByText('"profile"').waitFor();
+    await page.goto('about:blank');
   });
   await check('a JSONPath begins at the part', async () => {
     await open('/profile');

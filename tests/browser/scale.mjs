@@ -105,6 +105,49 @@ await check('an edit in a large array is one mutation and reads what is shown', 
   });
   assertWithin('edit', edited, { requests: 7, bytes: 10_000 }); // also as a change that is followed
 });
+await check('what changes in a large array is marked, and only that is read', async () => {
+  await page.locator('.live-status.live').waitFor();
+  const changed = await counted(page, async () => {
+    await client.change('replaceDocument(id: "array", collection: "large", path: "/list/999956", document: -2) { id }');
+    await page.locator('.changed', { hasText: '999956 -2' }).waitFor();
+  });
+  assertWithin('change', changed, { requests: 2, bytes: 2_000 }); // the places, and their values
+  assert.equal(await page.locator('.changed', { hasText: '999957' }).count(), 0);
+  assert.equal(await client.openSubscriptions(), 1);
+});
+await check('a JSONPath that selects a million places is stopped, and a slice of it is shown', async () => {
+  await page.getByRole('button', { name: 'JSONPath', exact: true }).click();
+  const field = page.getByRole('textbox', { name: 'JSONPath' });
+  await page.getByText('1 place', { exact: true }).waitFor();
+  await field.fill('$.list[*]');
+  await page.getByRole('alert').waitFor();
+  await screenshot('scale-jsonpath');
+  const sliced = await counted(page, async () => {
+    await field.fill('$.list[500000:500100]');
+    await page.getByText('100 places', { exact: true }).waitFor();
+  });
+  assertWithin('slice', sliced, LEVEL);
+  await page.getByRole('button', { name: 'JSONPath', exact: true }).click();
+});
+await check('a search in 400,000 documents ends at the limit, and goes on when it is asked to', async () => {
+  await page.goto(new URL('#/c/many', base).href);
+  await page.getByRole('link', { name: '1', exact: true }).waitFor();
+  const searched = await counted(page, async () => {
+    await page.getByRole('searchbox', { name: 'Search in all strings' }).fill('MENT 390001');
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Examine up to 1,000,000 documents' }).waitFor();
+  });
+  assertWithin('search', searched, { requests: 1, bytes: 2_000 });
+  await page.getByText('No index serves a search inside of strings').waitFor();
+  await screenshot('scale-limit');
+});
+await check('an order that no index serves says so, and an index is offered', async () => {
+  await page.getByRole('searchbox', { name: 'Search in all strings' }).fill('');
+  await page.getByRole('link', { name: '1', exact: true }).waitFor();
+  await page.getByRole('button', { name: 'number', exact: true }).click();
+  await page.getByText('An index on $.number would serve this.').waitFor();
+  await page.getByRole('button', { name: 'key', exact: false }).first().click();
+});
 await check('the first view is shown within a second', () =>
   assertFast('first view', FIRST_VIEW_MS, async () => {
     await page.goto('about:blank');
@@ -156,5 +199,22 @@ await check('a document of a collection with a type reads no more than the type'
     await page.getByRole('row', { name: /^name / }).waitFor();
   });
   assertWithin('typed document', opened, { requests: LEVEL.requests + 2, bytes: LEVEL.bytes }); // also the type
+});
+await check('the examples of GraphiQL are made from collections without types', async () => {
+  await client.query('mutation { dropCollectionType(collection: "many") }');
+  await page.goto('about:blank');
+  await page.goto(new URL('#/graphiql', base).href);
+  await page.locator('.graphiql-query-editor .view-line').first().waitFor();
+  await page.locator('.graphiql-response .monaco-editor').waitFor();
+  assert.deepEqual((await page.getByRole('tab').allInnerTexts()).slice(0, 3), ['OneDocument', 'Children', 'FindDocuments']);
+  for (const name of ['OneDocument', 'Children', 'FindDocuments']) {
+    await page.getByRole('button', { name, exact: true }).click();
+    const answered = page.waitForResponse((response) => new URL(response.url()).pathname === '/graphql');
+    await page.getByRole('button', { name: /^Execute query/ }).click();
+    const { errors, data } = await (await answered).json();
+    assert.equal(errors, undefined, JSON.stringify(errors));
+    assert.ok(Object.values(data).every((value) => value !== null), name);
+  }
+  await screenshot('scale-examples');
 });
 await tested.end();

@@ -5,6 +5,7 @@ import { forgetConnection } from './api/changes';
 import { useAccess, useToken } from './api/session';
 import { Explore } from './explore/Explore';
 import { hrefOf, useRoute } from './route';
+import { titleOf } from './title';
 import { TokenPanel } from './TokenPanel';
 
 /** GraphiQL is large, and is loaded when its tab is opened. */
@@ -38,6 +39,7 @@ function Page() {
   const [place, setPlace] = useState(editing ? [] : route);
   useEffect(() => (editing ? setEdited(true) : setExplored(true)), [editing]);
   useEffect(() => forgetConnection, [token]);
+  useEffect(() => void (document.title = titleOf(route)), [route]);
   if (!editing && place !== route) setPlace(route);
   return (
     <>

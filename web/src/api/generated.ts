@@ -117,7 +117,7 @@ export type JsonKind =
 export type CollectionsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type CollectionsQuery = { collections: Array<{ name: string, count: number, indexes: Array<{ name: string, on: Array<string>, unique: boolean, state: DocumentIndexState, error: string | null }>, type: { state: DocumentCollectionTypeState, checked: number | null } | null }> };
+export type CollectionsQuery = { collections: Array<{ name: string, count: number, indexes: Array<{ name: string, on: Array<string>, unique: boolean, where: unknown, state: DocumentIndexState, error: string | null }>, type: { state: DocumentCollectionTypeState, checked: number | null } | null }> };
 
 export type CollectionTypeQueryVariables = Exact<{
   name: string;
@@ -147,15 +147,21 @@ export type RowsQueryVariables = Exact<{
   c2: ReadonlyArray<string | number> | string;
   c3: ReadonlyArray<string | number> | string;
   c4: ReadonlyArray<string | number> | string;
+  c5: ReadonlyArray<string | number> | string;
+  c6: ReadonlyArray<string | number> | string;
+  c7: ReadonlyArray<string | number> | string;
   with0: boolean;
   with1: boolean;
   with2: boolean;
   with3: boolean;
   with4: boolean;
+  with5: boolean;
+  with6: boolean;
+  with7: boolean;
 }>;
 
 
-export type RowsQuery = { changesCursor: string | null, documents: { nodes: Array<{ key: string, c0?: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null, c1?: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null, c2?: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null, c3?: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null, c4?: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null }, plan?: { index: string | null, scanned: number, examined: number, covered: boolean, returned: number } } };
+export type RowsQuery = { changesCursor: string | null, documents: { nodes: Array<{ key: string, c0?: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null, c1?: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null, c2?: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null, c3?: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null, c4?: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null, c5?: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null, c6?: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null, c7?: { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null } | null }>, pageInfo: { hasNextPage: boolean, endCursor: string | null }, plan?: { index: string | null, scanned: number, examined: number, covered: boolean, returned: number } } };
 
 export type PlaceFragment = { id: string, path: ReadonlyArray<string | number>, kind: JsonKind, length: number | null, version: string | null };
 
@@ -380,6 +386,7 @@ export const CollectionsDocument = new TypedDocumentString(`
       name
       on
       unique
+      where
       state
       error
     }
@@ -429,7 +436,7 @@ export const SampleDocument = new TypedDocumentString(`
 }
     `) as unknown as TypedDocumentString<SampleQuery, SampleQueryVariables>;
 export const RowsDocument = new TypedDocumentString(`
-    query Rows($collection: String!, $where: DocumentFilter, $keys: DocumentKeyFilter, $orderBy: [DocumentOrder!], $first: Int!, $after: String, $scanLimit: Int, $withPlan: Boolean!, $c0: Path!, $c1: Path!, $c2: Path!, $c3: Path!, $c4: Path!, $with0: Boolean!, $with1: Boolean!, $with2: Boolean!, $with3: Boolean!, $with4: Boolean!) {
+    query Rows($collection: String!, $where: DocumentFilter, $keys: DocumentKeyFilter, $orderBy: [DocumentOrder!], $first: Int!, $after: String, $scanLimit: Int, $withPlan: Boolean!, $c0: Path!, $c1: Path!, $c2: Path!, $c3: Path!, $c4: Path!, $c5: Path!, $c6: Path!, $c7: Path!, $with0: Boolean!, $with1: Boolean!, $with2: Boolean!, $with3: Boolean!, $with4: Boolean!, $with5: Boolean!, $with6: Boolean!, $with7: Boolean!) {
   changesCursor
   documents(
     collection: $collection
@@ -455,6 +462,15 @@ export const RowsDocument = new TypedDocumentString(`
         ...Place
       }
       c4: subdocument(path: $c4) @include(if: $with4) {
+        ...Place
+      }
+      c5: subdocument(path: $c5) @include(if: $with5) {
+        ...Place
+      }
+      c6: subdocument(path: $c6) @include(if: $with6) {
+        ...Place
+      }
+      c7: subdocument(path: $c7) @include(if: $with7) {
         ...Place
       }
     }

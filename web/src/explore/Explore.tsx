@@ -1,7 +1,5 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import { learnAccess } from '../api/access';
-import { CollectionsDocument } from '../api/generated';
-import { request } from '../api/request';
 import { useAccess, useEditable } from '../api/session';
 import { useLoaded } from '../api/useLoaded';
 import { hrefOf, type Route } from '../route';
@@ -12,12 +10,14 @@ import { Failure } from './Failure';
 import { ImportPanel } from './import/ImportPanel';
 import { useDroppedFiles } from './import/useDroppedFiles';
 import { OpenCollection } from './OpenCollection';
+import { factsOf, Overview } from './Overview';
 import { shownName } from './place';
+import { readCollections } from './readCollections';
 import { DocumentSchema, useCollectionType } from './types/useCollectionType';
 
 /** The collections, the documents of one of them, and one document. */
 export function Explore({ route }: { route: Route }) {
-  const { data, error, reload } = useLoaded('collections', (signal) => request(CollectionsDocument, {}, { signal }));
+  const { data: collections, error, reload } = useLoaded('collections', readCollections);
   const access = useAccess();
   useEffect(() => {
     if (access === 'unknown') void learnAccess();
@@ -25,9 +25,9 @@ export function Explore({ route }: { route: Route }) {
   const onChanged = useCallback(() => reload(), [reload]);
   const [view, name, key, path = ''] = route;
   const named = view === 'c' && name !== undefined;
-  const listed = named ? data?.collections.find((one) => one.name === name) : undefined;
+  const listed = named ? collections?.find((one) => one.name === name) : undefined;
   // Access rules can hide a collection from the list and allow some of its documents.
-  const unlisted = named && data !== undefined ? { name, count: null, indexes: [], type: null } : undefined;
+  const unlisted = named && collections !== undefined ? { name, count: null, indexes: [], type: null } : undefined;
   const chosen = listed ?? unlisted;
   const type = useCollectionType(listed);
   const editable = useEditable() === true;
@@ -49,15 +49,16 @@ export function Explore({ route }: { route: Route }) {
         </h2>
         {error && <Failure error={error} onRetry={reload} />}
         <ul>
-          {data?.collections.map(({ name, count }) => (
-            <li key={name}>
-              <a href={hrefOf('c', name)} aria-current={name === chosen?.name ? 'page' : undefined}>
-                <bdi>{shownName(name)}</bdi> <span className="count">{count.toLocaleString('en')}</span>
+          {collections?.map((one) => (
+            <li key={one.name}>
+              <a href={hrefOf('c', one.name)} aria-current={one.name === chosen?.name ? 'page' : undefined}>
+                <bdi>{shownName(one.name)}</bdi> <span className="count">{one.count.toLocaleString('en')}</span>
+                <small>{factsOf(one)}</small>
               </a>
             </li>
           ))}
         </ul>
-        {onImport && data && data.collections.length > 0 && <button type="button" onClick={onImport}>Import a file</button>}
+        {onImport && collections && collections.length > 0 && <button type="button" onClick={onImport}>Import a file</button>}
         <OpenCollection />
       </nav>
       <main>
@@ -72,10 +73,8 @@ export function Explore({ route }: { route: Route }) {
             onClose={() => setAsked(undefined)}
           />
         )}
-        {chosen === undefined && data?.collections.length === 0 && <EmptyStore onStored={reload} onImport={onImport} />}
-        {chosen === undefined && data && data.collections.length > 0 && (
-          <p className="notice">Choose a collection.</p>
-        )}
+        {chosen === undefined && collections?.length === 0 && <EmptyStore onStored={reload} onImport={onImport} />}
+        {chosen === undefined && collections && collections.length > 0 && <Overview collections={collections} />}
         {chosen && key !== undefined && (
           <DocumentSchema value={type.type?.schema}>
             <DocumentView key={JSON.stringify([name, key, path])} collection={chosen.name} id={key} path={path} />

@@ -1,4 +1,5 @@
 // How a place in a document is written.
+import { hrefOf } from '../route';
 
 export type Segment = string | number;
 export type Path = readonly Segment[];
@@ -16,6 +17,10 @@ export function textOfPath(path: Path): string {
   const ambiguous = path.some((step) => typeof step === 'number' || isAmbiguous(step));
   return ambiguous ? JSON.stringify(path) : pointerOf(path);
 }
+
+/** The address of a document, or of a part of it as a tree of its own. */
+export const hrefOfPlace = (collection: string, id: string, path: Path): string =>
+  path.length === 0 ? hrefOf('c', collection, id) : hrefOf('c', collection, id, textOfPath(path));
 
 /** In a JSON Pointer, such a token is an index of an array, and a name in an object. */
 const isAmbiguous = (token: string) => /^(-|-?\d+)$/.test(token);

@@ -1,17 +1,20 @@
 import { useMemo, useState } from 'react';
-import { SampleDocument, type CollectionsQuery } from '../../api/generated';
+import { SampleDocument } from '../../api/generated';
 import { isForbiddenByRules, request, RequestError } from '../../api/request';
 import { useEditable } from '../../api/session';
 import { useLoaded } from '../../api/useLoaded';
 import { openInGraphiql } from '../../graphiql/handover';
 import { Failure } from '../Failure';
 import { LiveStatus } from '../LiveStatus';
-import { shownName, type Path } from '../place';
+import type { Path } from '../place';
+import type { ListedCollection } from '../readCollections';
+import { Title } from '../Title';
 import { proposeSchema } from '../types/proposeSchema';
 import { TypePanel } from '../types/TypePanel';
 import { columnPaths, filterFields, type FilterField } from '../types/typePaths';
 import type { LoadedType } from '../types/useCollectionType';
 import { useLive } from '../useLive';
+import { useThrottled } from '../useThrottled';
 import { ColumnPicker } from './ColumnPicker';
 import { firstColumns, sampledPaths, type SampledPath } from './columns';
 import { filterOf, NO_SEARCH, tableQuery, type Order } from './filter';
@@ -22,10 +25,8 @@ import { PlanLine } from './PlanLine';
 import { Table } from './Table';
 import { useDocuments } from './useDocuments';
 
-type Listed = CollectionsQuery['collections'][number];
-
 /** `count` is null if the server does not list the collection: it does not exist, or access rules hide it. */
-export type Collection = Omit<Listed, 'count'> & { count: number | null };
+export type Collection = Omit<ListedCollection, 'count'> & { count: number | null };
 
 interface Props {
   collection: Collection;
@@ -55,7 +56,7 @@ export function CollectionView({ collection, type, onChanged, onImport }: Props)
     <section className="collection">
       <header className="heading">
         <a href="#/" className="back">← Collections</a>
-        <h1><bdi>{shownName(name)}</bdi></h1>
+        <Title name={name} />
         <span className="about">
           {count === null ? 'not listed' : `${count.toLocaleString('en')} ${count === 1 ? 'document' : 'documents'}`}
         </span>
@@ -101,6 +102,9 @@ interface TableProps extends Omit<Props, 'onImport' | 'type'> {
 /** What a search costs at most: 10,000 documents are examined unless it is allowed to examine more. */
 const EXAMINED_MORE = 1_000_000;
 
+/** The list of collections is read again at most once in this time, however many documents come and go. */
+const LIST_MS = 1_000;
+
 function DocumentTable({ collection, paths, fields, editable, onChanged }: TableProps) {
   const { name } = collection;
   const [columns, setColumns] = useState<readonly Path[]>(() => firstColumns(paths));
@@ -119,12 +123,13 @@ function DocumentTable({ collection, paths, fields, editable, onChanged }: Table
     reload();
     onChanged();
   };
+  const readList = useThrottled(onChanged, LIST_MS);
   const live = useLive({ collection: name }, cursor, {
     onChanges(changes) {
       if (changes.some(({ key }) => key === null)) return reloadAll();
       const created = changes.filter(({ kind }) => kind === 'CREATED').length;
       setNews((news) => news + created);
-      if (changes.some(({ kind }) => kind !== 'UPDATED')) onChanged();
+      if (changes.some(({ kind }) => kind !== 'UPDATED')) readList();
       void refresh(new Set(changes.map(({ key }) => key ?? '')));
     },
     onExpired: reloadAll,

@@ -1,6 +1,6 @@
 import { useId, useState } from 'react';
 import { jsonPathOf, pathOfJsonPath, pointerOf, type Path } from '../place';
-import { COLUMNS, type SampledPath } from './columns';
+import { COLUMNS_MAX, type SampledPath } from './columns';
 
 interface Props {
   paths: readonly SampledPath[];
@@ -21,19 +21,19 @@ export function ColumnPicker({ paths, columns, onColumns }: Props) {
     <details className="columns">
       <summary>Columns</summary>
       <fieldset>
-        <legend>At most {COLUMNS} columns</legend>
+        <legend>At most {COLUMNS_MAX} columns</legend>
         {shown.map((path) => (
           <label key={pointerOf(path)}>
             <input
               type="checkbox"
               checked={chosen.has(pointerOf(path))}
-              disabled={columns.length >= COLUMNS && !chosen.has(pointerOf(path))}
+              disabled={columns.length >= COLUMNS_MAX && !chosen.has(pointerOf(path))}
               onChange={() => toggle(path)}
             />{' '}
             <bdi>{jsonPathOf(path)}</bdi>
           </label>
         ))}
-        {columns.length < COLUMNS && <OtherColumn onPath={(path) => !chosen.has(pointerOf(path)) && toggle(path)} />}
+        {columns.length < COLUMNS_MAX && <OtherColumn onPath={(path) => !chosen.has(pointerOf(path)) && toggle(path)} />}
       </fieldset>
     </details>
   );

@@ -1,5 +1,5 @@
 import { TryDocument } from '../../api/generated';
-import { request } from '../../api/request';
+import { request, ResponseTooLarge } from '../../api/request';
 import { useLoaded } from '../../api/useLoaded';
 import { Failure } from '../Failure';
 import { shownName } from '../place';
@@ -67,6 +67,7 @@ function PathTrial({ collection, at }: { collection: string; at: string }) {
     const text = first && (await readShort([first], signal)).get(first.id);
     return node && { key: node.key, count: node.select.length, first, text };
   });
+  if (error instanceof ResponseTooLarge) return <>Selects too much of the first document to show it.</>;
   if (error) return <Failure error={error} />;
   if (!data) return null;
   const { key, count, first, text } = data;

@@ -1,6 +1,6 @@
 import { useId, useState } from 'react';
 import { ConditionFields } from './ConditionFields';
-import { NO_SEARCH, type Condition, type Search } from './filter';
+import { isSearching, type Condition, type Search } from './filter';
 import type { FilterField } from '../types/typePaths';
 
 interface Props {
@@ -14,16 +14,20 @@ interface Props {
 
 const NEW: Condition = { at: '', operator: 'eq', value: '' };
 
-/** Conditions on the fields of the type or of documents, or on any JSONPath. */
+/** A search in all strings, and conditions on the fields of the type or of documents, or on any JSONPath. */
 export function FilterBuilder({ collection, fields, search, onSearch, onGraphiql, query }: Props) {
-  const [draft, setDraft] = useState<Search>({ ...search, conditions: [] });
+  const [draft, setDraft] = useState(search);
   const [shown, setShown] = useState(false);
   const listId = useId();
   const { conditions } = draft;
   const change = (index: number, condition: Condition | undefined) => {
     const next = conditions.flatMap((old, at) => (at !== index ? [old] : condition ? [condition] : []));
     setDraft({ ...draft, conditions: next });
-    if (next.length === 0) onSearch(NO_SEARCH);
+    if (next.length === 0) onSearch({ ...search, conditions: [] });
+  };
+  const type = (text: string) => {
+    setDraft({ ...draft, text });
+    if (text === '' && search.text !== '') onSearch({ ...search, text });
   };
   return (
     <form
@@ -39,17 +43,16 @@ export function FilterBuilder({ collection, fields, search, onSearch, onGraphiql
           <option key={at} value={at}>{[kinds.join(', ').toLowerCase(), schema?.description].filter(Boolean).join(': ')}</option>
         ))}
       </datalist>
-      {conditions.map((condition, index) => (
-        <ConditionFields
-          key={index}
-          collection={collection}
-          fields={fields}
-          listId={listId}
-          condition={condition}
-          onChange={(next) => change(index, next)}
-        />
-      ))}
       <div className="buttons">
+        <input
+          type="search"
+          aria-label="Search in all strings"
+          placeholder="Search in all strings"
+          value={draft.text}
+          spellCheck={false}
+          onChange={(event) => type(event.target.value)}
+        />
+        {isSearching(draft) && <button type="submit" className="primary">Find</button>}
         <button type="button" onClick={() => setDraft({ ...draft, conditions: [...conditions, NEW] })}>
           {conditions.length === 0 ? 'Filter' : 'Add a condition'}
         </button>
@@ -63,9 +66,18 @@ export function FilterBuilder({ collection, fields, search, onSearch, onGraphiql
             <option value="any">any of them</option>
           </select>
         )}
-        {conditions.length > 0 && <button type="submit" className="primary">Find</button>}
         <button type="button" aria-expanded={shown} onClick={() => setShown(!shown)}>GraphQL</button>
       </div>
+      {conditions.map((condition, index) => (
+        <ConditionFields
+          key={index}
+          collection={collection}
+          fields={fields}
+          listId={listId}
+          condition={condition}
+          onChange={(next) => change(index, next)}
+        />
+      ))}
       {shown && (
         <div className="query-text">
           <pre tabIndex={0} aria-label="The query of the table">{query().query}</pre>

@@ -5,7 +5,7 @@ import { Failure } from '../Failure';
 import { jsonPathOf } from '../place';
 import type { FilterField } from '../types/typePaths';
 import type { Collection } from './CollectionView';
-import { indexablePaths, indexNameOf, searchedPaths, type Order, type Search } from './filter';
+import { indexablePaths, indexNameOf, isSearching, searchedPaths, type Order, type Search } from './filter';
 import { IndexForm } from './IndexForm';
 
 /** While an index is built, its state is read again after this time. */
@@ -42,6 +42,7 @@ export function Indexes({ collection, fields, editable, onChanged }: Props) {
           {indexes.map((index) => (
             <li key={index.name}>
               <strong>{index.name}</strong> <code>{index.on.join(', ')}</code> {index.unique && 'unique '}
+              {index.where !== null && <>where <code>{index.where}</code> </>}
               {index.state !== 'READY' && <em>{index.state.toLowerCase()}{index.error && `: ${index.error}`}</em>}{' '}
               {editable && asked !== index.name && (
                 <button type="button" aria-label={`Drop the index ${index.name}`} onClick={() => setAsked(index.name)}>Drop</button>
@@ -84,18 +85,21 @@ interface SuggestedProps {
 export function SuggestedIndex({ collection, search, order, onChanged }: SuggestedProps) {
   const [error, setError] = useState<Error>();
   const filtered = indexablePaths(search);
-  const paths = filtered.length > 0 || search.conditions.length > 0 || !order ? filtered : [jsonPathOf(order.by)];
-  const known = collection.indexes.some(({ on }) => on.join('\n') === paths.join('\n'));
+  const paths = isSearching(search) || !order?.by ? filtered : [jsonPathOf(order.by)];
+  // A partial index serves only searches that imply its filter.
+  const known = collection.indexes.some(({ on, where }) => where === null && on.join('\n') === paths.join('\n'));
   const [searched] = searchedPaths(search);
-  if (paths.length === 0 && searched !== undefined) {
+  if (paths.length === 0 && (searched !== undefined || search.text !== '')) {
     return (
       <p className="suggestion">
-        No index serves a search inside of strings, so documents are examined one by one. An index on <code>{searched}</code> would serve “begins with”.
+        No index serves a search inside of strings, so documents are examined one by one.{' '}
+        {searched === undefined ? 'An index on a path would serve “is” and “begins with”.' : <>An index on <code>{searched}</code> would serve “begins with”.</>}
       </p>
     );
   }
   if (paths.length === 0 || known) return error ? <Failure error={error} /> : null;
-  const name = indexNameOf(paths);
+  const proposed = indexNameOf(paths);
+  const name = collection.indexes.some(({ name }) => name === proposed) ? `${proposed}_all` : proposed;
   const create = () =>
     request(CreateIndexDocument, { collection: collection.name, name, on: paths }).then(onChanged, setError);
   return (

@@ -1,5 +1,6 @@
 import { useVirtualizer } from '@tanstack/react-virtual';
 import { useEffect, useRef } from 'react';
+import type { PlaceFragment } from '../../api/generated';
 import { hrefOf } from '../../route';
 import { jsonPathOf, pointerOf, shownName, type Path } from '../place';
 import { summaryOf } from '../kinds';
@@ -41,7 +42,7 @@ export function Table({ collection, columns, documents, order, onOrder }: Props)
       <table aria-rowcount={next === null ? rows.length + 1 : -1}>
         <thead>
           <tr>
-            <th scope="col">key</th>
+            <Heading column={null} order={order} onOrder={onOrder} />
             {columns.map((column) => (
               <Heading key={pointerOf(column)} column={column} order={order} onOrder={onOrder} />
             ))}
@@ -55,7 +56,7 @@ export function Table({ collection, columns, documents, order, onOrder }: Props)
               <tr key={row.key} aria-rowindex={index + 2} className={classOf(row.changes)} style={{ height: ROW_HEIGHT }}>
                 <th scope="row"><a href={hrefOf('c', collection, row.key)}><bdi>{shownName(row.key)}</bdi></a></th>
                 {row.cells.map((cell, column) => (
-                  <td key={column}>{cell && (values.get(cell.id) ?? <i>{summaryOf(cell)}</i>)}</td>
+                  <td key={column}>{cell && <Cell place={cell} text={values.get(cell.id)} />}</td>
                 ))}
               </tr>
             );
@@ -67,25 +68,33 @@ export function Table({ collection, columns, documents, order, onOrder }: Props)
   );
 }
 
+/** A value that is not read is summed up. */
+function Cell({ place, text }: { place: PlaceFragment; text: string | undefined }) {
+  return text === undefined ? <i>{summaryOf(place)}</i> : <code className={place.kind.toLowerCase()}>{text}</code>;
+}
+
 /** Two names, so that the animation starts again. */
 const classOf = (changes: number) => (changes === 0 ? undefined : changes % 2 ? 'changed' : 'changed-again');
 
 interface HeadingProps {
-  column: Path;
+  /** Null for the key. */
+  column: Path | null;
   order: Order | undefined;
   onOrder: (order: Order | undefined) => void;
 }
 
-/** Sorts ascending, then descending, then by key again. */
+/** Sorts ascending, then descending, then by key again. Without an order, keys are ascending. */
 function Heading({ column, order, onOrder }: HeadingProps) {
-  const mine = order && pointerOf(order.by) === pointerOf(column) ? order : undefined;
-  const sort = mine && (mine.descending ? 'descending' : 'ascending');
-  const next = mine?.descending ? undefined : { by: column, descending: mine !== undefined };
+  const mine = (order && sameColumn(order.by, column)) || (!order && column === null);
+  const descending = mine && order?.descending === true;
+  const next = descending ? undefined : { by: column, descending: mine };
   return (
-    <th scope="col" aria-sort={sort}>
+    <th scope="col" aria-sort={mine ? (descending ? 'descending' : 'ascending') : undefined}>
       <button type="button" onClick={() => onOrder(next)}>
-        {jsonPathOf(column).replace(/^\$\.?/, '')} {mine && (mine.descending ? '↓' : '↑')}
+        {column === null ? 'key' : jsonPathOf(column).replace(/^\$\.?/, '')} {mine && (descending ? '↓' : '↑')}
       </button>
     </th>
   );
 }
+
+const sameColumn = (one: Path | null, other: Path | null) => (one && other ? pointerOf(one) === pointerOf(other) : one === other);

@@ -3,7 +3,10 @@ import type { JsonKind, SampleQuery } from '../../api/generated';
 import { pointerOf, type Path } from '../place';
 
 /** As many as the operation `Rows` has. */
-export const COLUMNS = 5;
+export const COLUMNS_MAX = 8;
+
+/** As many as are chosen to begin with. */
+const COLUMNS_FIRST = 5;
 
 export interface SampledPath {
   path: Path;
@@ -45,5 +48,5 @@ export function firstColumns(paths: readonly SampledPath[]): Path[] {
   const other = paths.filter((path) => path.depth === 1 && !scalar(path));
   const named = (path: SampledPath) => (/name|title/i.test(String(path.path.at(-1))) ? 0 : 1);
   const best = [...top, ...nested].sort((one, other) => named(one) - named(other));
-  return [...best, ...other].slice(0, COLUMNS).map(({ path }) => path);
+  return [...best, ...other].slice(0, COLUMNS_FIRST).map(({ path }) => path);
 }

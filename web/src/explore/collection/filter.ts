@@ -31,14 +31,19 @@ export interface Condition {
 export interface Search {
   conditions: readonly Condition[];
   match: 'all' | 'any';
+  /** What some string of a document contains, in any case; empty if it is not searched for. */
+  text: string;
 }
 
 export interface Order {
-  by: Path;
+  /** Null for the key of the document. */
+  by: Path | null;
   descending: boolean;
 }
 
-export const NO_SEARCH: Search = { conditions: [], match: 'all' };
+export const NO_SEARCH: Search = { conditions: [], match: 'all', text: '' };
+
+export const isSearching = ({ conditions, text }: Search) => conditions.length > 0 || text !== '';
 
 export const hasValue = (operator: Operator) => operator !== 'exists' && operator !== 'missing';
 /** A choice of values fits them. */
@@ -58,12 +63,18 @@ export function literalOf({ operator, value }: Condition, kinds: readonly JsonKi
   return strings || jsonMistake(value) !== undefined ? JSON.stringify(value) : value;
 }
 
-/** Null without conditions. `kindsAt` gives the kinds that were seen at a path. */
+/** Null if nothing is searched for. `kindsAt` gives the kinds that were seen at a path. */
 export function filterOf(search: Search, kindsAt: (at: string) => readonly JsonKind[]): DocumentFilter | null {
-  const filters = search.conditions.map((condition) => testOf(condition, literalOf(condition, kindsAt(condition.at))));
-  const [only] = filters;
-  if (!only) return null;
-  return filters.length === 1 ? only : { [search.match]: filters };
+  const tests = search.conditions.map((condition) => testOf(condition, literalOf(condition, kindsAt(condition.at))));
+  const found = search.text === '' ? [] : [{ at: anyCase(EVERYWHERE, search.text), exists: true }];
+  if (search.match === 'any') return combined('all', [combined('any', tests), ...found]);
+  return combined('all', [...tests, ...found]);
+}
+
+/** A single filter needs no combination. */
+function combined(match: Search['match'], filters: readonly (DocumentFilter | null)[]): DocumentFilter | null {
+  const some = filters.filter((filter) => filter !== null);
+  return some.length > 1 ? { [match]: some } : (some[0] ?? null);
 }
 
 function testOf({ at, operator }: Condition, literal: string): DocumentFilter {
@@ -82,6 +93,9 @@ function testOf({ at, operator }: Condition, literal: string): DocumentFilter {
   }
 }
 
+/** All members and elements of a document, at any depth. */
+const EVERYWHERE = '$..*';
+
 /** Steps of one name or index. */
 const SINGULAR = String.raw`(?:\.[A-Za-z_]\w*|\['(?:[^'\\]|\\.)*'\]|\["(?:[^"\\]|\\.)*"\]|\[-?\d+\])`;
 const OF_ONE = new RegExp(String.raw`^\$${SINGULAR}*$`);
@@ -91,6 +105,7 @@ const OF_ALL = new RegExp(String.raw`^(.*)\.\.([A-Za-z_]\w*${SINGULAR}*)$`, 's')
 /** Selects something if a string at the path contains the text, in capital or small letters (RFC 9535 §2.4.7). */
 function anyCase(at: string, text: string): string {
   const pattern = JSON.stringify([...text].map(eitherCase).join(''));
+  if (at === EVERYWHERE) return `$..[?search(@, ${pattern})]`;
   const each = OF_EACH.exec(at);
   const all = OF_ALL.exec(at);
   if (OF_ONE.test(at)) return `$[?search(${at}, ${pattern})]`;
@@ -124,7 +139,7 @@ export const indexNameOf = (paths: readonly string[]): string =>
   paths.map((path) => path.replaceAll(/\W+/g, '_').replace(/^_+|_+$/g, '')).join('_') || 'value';
 
 export function orderOf(order: Order | undefined): DocumentOrder[] | null {
-  return order ? [{ by: jsonPathOf(order.by), descending: order.descending }] : null;
+  return order ? [{ by: order.by && jsonPathOf(order.by), descending: order.descending }] : null;
 }
 
 /** The query of the table with its variables, for GraphiQL. */

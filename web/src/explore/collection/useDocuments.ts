@@ -142,8 +142,8 @@ async function readPage(
     // Rules with a condition forbid the argument, whatever its value.
     ...(scanLimit !== null && { scanLimit }),
     withPlan: where !== null || order !== undefined,
-    c0: path(0), c1: path(1), c2: path(2), c3: path(3), c4: path(4),
-    with0: has(0), with1: has(1), with2: has(2), with3: has(3), with4: has(4),
+    c0: path(0), c1: path(1), c2: path(2), c3: path(3), c4: path(4), c5: path(5), c6: path(6), c7: path(7),
+    with0: has(0), with1: has(1), with2: has(2), with3: has(3), with4: has(4), with5: has(5), with6: has(6), with7: has(7),
   };
   const { documents, changesCursor } = await requestRows(variables, signal);
   const rows = documents.nodes.map((node) => ({ key: node.key, cells: cellsOf(node), changes: 0 }));
@@ -163,6 +163,6 @@ async function requestRows(variables: RowsQueryVariables, signal: AbortSignal): 
 }
 
 /** The cells of the columns that were asked for. */
-function cellsOf({ c0, c1, c2, c3, c4 }: RowsQuery['documents']['nodes'][number]): Row['cells'] {
-  return [c0, c1, c2, c3, c4].filter((cell) => cell !== undefined);
+function cellsOf({ c0, c1, c2, c3, c4, c5, c6, c7 }: RowsQuery['documents']['nodes'][number]): Row['cells'] {
+  return [c0, c1, c2, c3, c4, c5, c6, c7].filter((cell) => cell !== undefined);
 }

@@ -4,6 +4,7 @@ import { isForbiddenByRules } from '../../api/request';
 import { hrefOf } from '../../route';
 import { Failure } from '../Failure';
 import { LiveStatus } from '../LiveStatus';
+import { Title } from '../Title';
 import { useLive } from '../useLive';
 import { pathOfText, shownName, type Path, type PathInput } from '../place';
 import type { DocumentPlace } from './edit';
@@ -39,7 +40,7 @@ function Heading({ at: { collection, id }, children }: { at: DocumentPlace; chil
   return (
     <header className="heading">
       <a href={hrefOf('c', collection)} className="back">← <bdi>{shownName(collection)}</bdi></a>
-      <h1><bdi>{shownName(id)}</bdi></h1>
+      <Title name={id} />
       {children}
     </header>
   );

@@ -1,10 +1,10 @@
 import { useState } from 'react';
 import { SelectDocument } from '../../api/generated';
-import { request } from '../../api/request';
+import { request, ResponseTooLarge } from '../../api/request';
 import { useDebounced } from '../useDebounced';
 import { useLoaded } from '../../api/useLoaded';
 import { Failure } from '../Failure';
-import { jsonPathOf, type PathInput } from '../place';
+import { hrefOfPlace, jsonPathOf, type PathInput } from '../place';
 import { isContainer, summaryOf } from '../kinds';
 import { readShort } from '../values';
 import type { DocumentPlace } from './edit';
@@ -15,7 +15,7 @@ const BYTES_MAX = 2 ** 20;
 
 /** What a JSONPath selects in the part of the document that is shown, tried as it is typed. */
 export function PathSearch({ at, path }: { at: DocumentPlace; path: PathInput }) {
-  const [typed, setTyped] = useState('$.*');
+  const [typed, setTyped] = useState('$');
   const query = useDebounced(typed);
   const { data, error } = useLoaded(query, async (signal) => {
     if (query === '') return undefined;
@@ -26,9 +26,16 @@ export function PathSearch({ at, path }: { at: DocumentPlace; path: PathInput })
   return (
     <div className="path-search">
       <label>
-        JSONPath <input value={typed} spellCheck={false} aria-invalid={error !== undefined} onChange={(event) => setTyped(event.target.value)} />
+        JSONPath{' '}
+        <input
+          autoFocus
+          value={typed}
+          spellCheck={false}
+          aria-invalid={error !== undefined}
+          onChange={(event) => setTyped(event.target.value)}
+        />
       </label>
-      {error && <Failure error={error} />}
+      {error && <div>{error instanceof ResponseTooLarge ? <TooMany /> : <Failure error={error} />}</div>}
       {data && !error && (
         <>
           <p role="status" className="about">
@@ -38,8 +45,12 @@ export function PathSearch({ at, path }: { at: DocumentPlace; path: PathInput })
           <ul tabIndex={0} aria-label="Selected places">
             {data.places.map((place, index) => (
               <li key={index}>
-                <code>{jsonPathOf(place.path)}</code>{' '}
-                {isContainer(place) ? <i>{summaryOf(place)}</i> : (data.values.get(place.id) ?? <i>{summaryOf(place)}</i>)}
+                <a href={hrefOfPlace(at.collection, at.id, place.path)}><code>{jsonPathOf(place.path)}</code></a>{' '}
+                {isContainer(place) ? (
+                  <i>{summaryOf(place)}</i>
+                ) : (
+                  <code className={place.kind.toLowerCase()}>{data.values.get(place.id) ?? <i>{summaryOf(place)}</i>}</code>
+                )}
               </li>
             ))}
           </ul>
@@ -48,3 +59,9 @@ export function PathSearch({ at, path }: { at: DocumentPlace; path: PathInput })
     </div>
   );
 }
+
+const TooMany = () => (
+  <span className="failure" role="alert">
+    This selects more than {(BYTES_MAX / 2 ** 20).toLocaleString('en')} MiB of places. A slice, such as <code>$.list[:100]</code>, selects fewer.
+  </span>
+);

@@ -1,9 +1,10 @@
 import { useEffect, useState } from 'react';
-import { DropTypeDocument, SetTypeDocument, type CollectionsQuery } from '../../api/generated';
+import { DropTypeDocument, SetTypeDocument } from '../../api/generated';
 import { indented, RawJson } from '../../api/json';
 import { request } from '../../api/request';
 import { noteTypeChange } from '../../api/types';
 import { Failure } from '../Failure';
+import type { ListedCollection } from '../readCollections';
 import { TypeEditor } from './TypeEditor';
 import type { LoadedType } from './useCollectionType';
 import { StoredViolations } from './ViolationList';
@@ -14,7 +15,7 @@ const CHECKING_MS = 1_000;
 interface Props {
   collection: string;
   /** The state of the type, as the list of collections has it. */
-  listed: CollectionsQuery['collections'][number]['type'];
+  listed: ListedCollection['type'];
   loaded: LoadedType;
   editable: boolean;
   /** A type for what is stored, to begin with. */

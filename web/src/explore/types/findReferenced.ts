@@ -2,7 +2,7 @@
 import { KeysDocument, ReferencedDocument, SampleDocument, type DocumentFilter, type DocumentKeyFilter } from '../../api/generated';
 import { isForbiddenByRules, request } from '../../api/request';
 import { firstColumns, sampledPaths } from '../collection/columns';
-import { filterOf } from '../collection/filter';
+import { filterOf, NO_SEARCH } from '../collection/filter';
 import { jsonPathOf, type Path } from '../place';
 import { readShort } from '../values';
 import { textOfString } from '../document/strings';
@@ -42,7 +42,7 @@ function keyFilter(typed: string): DocumentKeyFilter | null {
 }
 
 const nameFilter = (named: Path, value: string): DocumentFilter | null =>
-  filterOf({ conditions: [{ at: jsonPathOf(named), operator: 'containsAnyCase', value }], match: 'all' }, () => ['STRING']);
+  filterOf({ ...NO_SEARCH, conditions: [{ at: jsonPathOf(named), operator: 'containsAnyCase', value }] }, () => ['STRING']);
 
 /** The path of the value that names a document, by the sample from which a table has its columns. */
 export async function namePath(collection: string, signal: AbortSignal): Promise<Path | undefined> {

@@ -1,12 +1,12 @@
 // The type of the collection that is shown. It is read once for all of its documents.
 import { createContext, useContext, useMemo } from 'react';
-import { CollectionTypeDocument, type CollectionsQuery, type CollectionTypeQuery } from '../../api/generated';
+import { CollectionTypeDocument, type CollectionTypeQuery } from '../../api/generated';
 import { requestText } from '../../api/request';
 import { useLoaded } from '../../api/useLoaded';
 import type { Path } from '../place';
+import type { ListedCollection } from '../readCollections';
 import { Schema } from './schema';
 
-type Listed = CollectionsQuery['collections'][number];
 type Stored = NonNullable<CollectionTypeQuery['collections'][number]['type']>;
 
 export interface CollectionType extends Pick<Stored, 'state' | 'violations'> {
@@ -25,7 +25,7 @@ export interface LoadedType {
 }
 
 /** Only collections that the list shows with a type are asked for it. */
-export function useCollectionType(listed: Listed | undefined): LoadedType {
+export function useCollectionType(listed: ListedCollection | undefined): LoadedType {
   const { name = '', type } = listed ?? {};
   const typed = type != null;
   const { data, error, reload } = useLoaded(JSON.stringify([name, type?.state]), async (signal) => ({
