@@ -12,6 +12,8 @@ mod compact;
 mod copy;
 #[path = "cli/delete.rs"]
 mod delete;
+#[path = "cli/documents.rs"]
+mod documents;
 #[path = "cli/drop.rs"]
 mod drop;
 #[path = "cli/export.rs"]
@@ -52,7 +54,11 @@ mod rules;
 mod salvage;
 #[path = "cli/sample.rs"]
 mod sample;
+#[path = "cli/transports.rs"]
+mod transports;
 #[path = "cli/types.rs"]
 mod types;
 #[path = "cli/update.rs"]
 mod update;
+#[path = "cli/urls.rs"]
+mod urls;

@@ -1,8 +1,10 @@
 //! The command line. Every command works on a store, which is a directory or a FoundationDB
-//! cluster. If a server holds the directory, the command works through that server (`connect`).
+//! cluster. If a server holds the directory, the command works through that server. Commands about data send the
+//! requests that any client can send, also to the server at a URL (`connect`).
 
 mod arguments;
 mod connect;
+mod input;
 mod operate;
 mod outcome;
 mod read;
@@ -14,11 +16,16 @@ use std::process::ExitCode;
 pub use write::import::extended_json::{ExtendedError, plain as plain_of_extended_json};
 pub use write::import::table::table_documents;
 
+use arguments::location::StoreLocation;
+use arguments::server::{OnServer, ServerArguments};
 use arguments::{Command, CommandArguments};
 use clap::Parser;
+use connect::client::DataSource;
 use outcome::{Done, Ended, FAILED, MISUSED, failed};
+use terminal::interrupt;
 use terminal::output::say;
 
+use crate::error::Error;
 use crate::limits::TASKS_END_TIME_MAX;
 
 /// Runs the command given by the arguments of the process.
@@ -44,34 +51,64 @@ async fn dispatch(arguments: CommandArguments) -> Done {
     let store = &arguments.store;
     match arguments.command {
         Command::Serve(serve) => operate::serve::run(store, *serve).await,
-        Command::Sample => terminal::interrupt::or(write::sample::run(store)).await,
-        Command::Import(import) => write::import::run(store, import).await,
-        Command::Export(export) => terminal::interrupt::or(read::export::run(store, export)).await,
-        Command::Get(get) => terminal::interrupt::or(read::get::get(store, get)).await,
-        Command::Changes(changes) => {
-            terminal::interrupt::or(read::follow::changes(store, changes)).await
+        // They end at an interrupt by themselves.
+        Command::Import(OnServer { server, arguments }) => {
+            let server = &server;
+            write::import::run(DataSource { store, server }, arguments).await
         }
-        Command::Pairs(pairs) => terminal::interrupt::or(read::get::pairs(store, pairs)).await,
-        Command::Check(check) => terminal::interrupt::or(operate::check::run(store, check)).await,
-        Command::Adopt(adopt) => terminal::interrupt::or(write::adopt::run(store, adopt)).await,
-        Command::Backup(backup) => {
-            terminal::interrupt::or(operate::backup::run(store, backup)).await
+        Command::Update(update) => {
+            let OnServer { server, arguments } = *update;
+            let server = &server;
+            write::update::run(DataSource { store, server }, arguments).await
+        }
+        Command::Delete(OnServer { server, arguments }) => {
+            let server = &server;
+            write::delete::run(DataSource { store, server }, arguments).await
         }
         Command::Compact => operate::compact::run(store).await,
-        Command::Salvage(salvage) => {
-            terminal::interrupt::or(operate::salvage::run(store, salvage)).await
-        }
-        Command::Copy(copy) => terminal::interrupt::or(operate::copy::run(copy)).await,
-        Command::Update(update) => write::update::run(store, *update).await,
-        Command::Delete(delete) => write::delete::run(store, delete).await,
-        Command::Drop(drop) => terminal::interrupt::or(write::drop::run(store, drop)).await,
-        Command::Collections => terminal::interrupt::or(read::collections::run(store)).await,
-        Command::Types(types) => terminal::interrupt::or(operate::types::run(store, types)).await,
-        Command::Schema(schema) => {
-            terminal::interrupt::or(operate::schema::run(store, schema)).await
-        }
         Command::Rules(arguments) => operate::rules::run(*arguments).await,
+        other => interrupt::or(until_interrupt(store, other)).await,
     }
+}
+
+/// A command that an interrupt ends at any time.
+async fn until_interrupt(store: &StoreLocation, command: Command) -> Done {
+    match command {
+        Command::Sample(it) => write::sample::run(of(store, &it.server)).await,
+        Command::Export(it) => read::export::run(of(store, &it.server), it.arguments).await,
+        Command::Get(it) => read::get::get(of(store, &it.server), it.arguments).await,
+        Command::Put(it) => write::documents::put(of(store, &it.server), it.arguments).await,
+        Command::Insert(it) => write::documents::insert(of(store, &it.server), it.arguments).await,
+        Command::Merge(it) => write::documents::merge(of(store, &it.server), it.arguments).await,
+        Command::Patch(it) => write::documents::patch(of(store, &it.server), it.arguments).await,
+        Command::Find(it) => read::find::run(of(store, &it.server), it.arguments).await,
+        Command::Query(it) => read::query::run(of(store, &it.server), it.arguments).await,
+        Command::Changes(it) => read::follow::changes(of(store, &it.server), it.arguments).await,
+        Command::Collections(it) => {
+            read::collections::run(of(store, &it.server), it.arguments).await
+        }
+        Command::Stats(it) => read::collections::stats(of(store, &it.server), it.arguments).await,
+        Command::Drop(it) => write::drop::run(of(store, &it.server), it.arguments).await,
+        Command::Index(it) => operate::index::run(of(store, &it.server), it.arguments).await,
+        Command::Types(it) => operate::types::run(of(store, &it.server), it.arguments).await,
+        Command::Schema(it) => operate::schema::run(of(store, &it.server), it.arguments).await,
+        Command::Pairs(pairs) => read::get::pairs(store, pairs).await,
+        Command::Check(check) => operate::check::run(store, check).await,
+        Command::Adopt(adopt) => write::adopt::run(store, adopt).await,
+        Command::Backup(backup) => operate::backup::run(store, backup).await,
+        Command::Salvage(salvage) => operate::salvage::run(store, salvage).await,
+        Command::Copy(copy) => operate::copy::run(copy).await,
+        Command::Serve(_)
+        | Command::Import(_)
+        | Command::Update(_)
+        | Command::Delete(_)
+        | Command::Compact
+        | Command::Rules(_) => Err(Error::internal("a command that handles interrupts").into()),
+    }
+}
+
+fn of<'a>(store: &'a StoreLocation, server: &'a ServerArguments) -> DataSource<'a> {
+    DataSource { store, server }
 }
 
 fn exit_code(done: Done) -> ExitCode {

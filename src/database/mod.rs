@@ -21,7 +21,6 @@ pub use bulk::settle_references::{required_documents, settle_references};
 pub use bulk::simulate_type::{
     DefinedType, define_type, simulate_type, simulate_type_in_snapshots,
 };
-pub use bulk::sweep::{Swept, sweep};
 pub use bulk::take::first_documents;
 pub use bulk::test::test_document;
 pub use bulk::type_checker::{TypeCheckStep, TypeChecker};

@@ -35,7 +35,7 @@ pub use system::{
 pub use tree::{NoTree, tree};
 pub use tuple::{
     append_id, append_name_prefix, append_place, append_segment, decode_leaf, decode_piece,
-    empty_marker, hex, pack_leaf, tuple_text,
+    empty_marker, from_hex, hex, pack_leaf, tuple_text,
 };
 pub use value_set::{DistinctElements, EqualElement, EqualElements, ValueSet, check_array};
 pub use verify::{Verified, Verify};

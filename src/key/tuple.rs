@@ -333,3 +333,16 @@ pub fn hex(bytes: &[u8]) -> String {
     }
     text
 }
+
+/// The bytes that [`hex`] wrote. `None` if the text is not hexadecimal.
+pub fn from_hex(text: &str) -> Option<Vec<u8>> {
+    let (digits, []) = text.as_bytes().as_chunks::<2>() else {
+        return None;
+    };
+    let byte = |two: &[u8; 2]| {
+        let two = std::str::from_utf8(two).ok()?;
+        let is_hex = two.bytes().all(|digit| digit.is_ascii_hexdigit());
+        is_hex.then(|| u8::from_str_radix(two, 16).ok())?
+    };
+    digits.iter().map(byte).collect()
+}

@@ -129,7 +129,29 @@ impl Bounds {
         // Proxies end silent connections after 30 s to 60 s.
         ping_time: Duration::from_secs(15),
     };
+
+    /// The limits for commands of the operator, which the size of the store's data must not stop.
+    /// The text of a query has its usual limits.
+    pub const OF_OPERATOR: Self = Self {
+        body_bytes: UNLIMITED,
+        variable_values: UNLIMITED,
+        variable_string_bytes: UNLIMITED,
+        argument_bytes: UNLIMITED,
+        places: UNLIMITED,
+        response_fields: UNLIMITED,
+        steps: UNLIMITED as u64,
+        read_bytes: UNLIMITED,
+        write_bytes: UNLIMITED,
+        response_bytes: UNLIMITED,
+        held_bytes: UNLIMITED,
+        request_time: super::IMPORT_BATCH_TIME_MAX,
+        body_time: super::IMPORT_BATCH_TIME_MAX,
+        ..Self::DEFAULT
+    };
 }
+
+/// Sums of some of them do not overflow.
+const UNLIMITED: usize = usize::MAX >> 8;
 
 impl Default for Bounds {
     fn default() -> Self {

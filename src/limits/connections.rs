@@ -48,3 +48,6 @@ pub const WEBSOCKET_WRITTEN_BYTES: usize = 16 << 10;
 pub const OPERATION_ID_BYTES_MAX: usize = 256;
 /// Bytes of the reason in a close frame (RFC 6455 §5.5).
 pub const CLOSE_REASON_BYTES_MAX: usize = 123;
+
+/// Time for a command to connect to the server at a URL.
+pub const CONNECT_TIME_MAX: Duration = Duration::from_secs(10);

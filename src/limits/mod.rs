@@ -418,13 +418,12 @@ pub const BULK_DOCUMENTS_MAX: usize = 10_000;
 pub const TAKEN_DOCUMENTS_MAX: usize = 1_000;
 /// Documents between two checks of the size of such a transaction.
 pub const BULK_DOCUMENTS_PER_MEASURE: usize = 64;
-/// Documents that one transaction of `phyllo delete` or `phyllo update` reads.
+/// Documents that one operation of `phyllo delete` or `phyllo update` examines.
 pub const SWEEP_DOCUMENTS_MAX: usize = 512;
-/// Time after which such a transaction commits on the embedded engine, where other writers wait for
-/// it.
+/// Documents that it examines at least, however long it takes, unless its size is the reason that it fails.
+pub const SWEEP_DOCUMENTS_MIN: usize = 64;
+/// Time of such an operation above which the next one examines fewer documents, because other writers wait for it.
 pub const SWEEP_TIME: Duration = Duration::from_millis(50);
-/// Time after which it commits on FoundationDB, well before the transaction is too old.
-pub const CLUSTER_SWEEP_TIME: Duration = Duration::from_secs(2);
 /// Collections that are searched for among documents to list the names of collections.
 pub const NAMES_LOOKED_AT_MAX: usize = 1_000;
 /// Hints of one response.
@@ -536,8 +535,6 @@ pub const BACKUP_COMMITS_SKIPPED: u64 = 1 << 40;
 pub const STORE_WAIT_TIME_MAX: Duration = Duration::from_secs(2);
 /// Time for which a command waits at its end for background tasks.
 pub const TASKS_END_TIME_MAX: Duration = Duration::from_millis(500);
-/// Bytes of an export that a server sends at a time, unless a single document is larger.
-pub const EXPORT_CHUNK_BYTES: usize = 64 << 10;
 /// Bytes of the path of a Unix domain socket: the limit of the strictest system.
 pub const SOCKET_PATH_BYTES_MAX: usize = 103;
 

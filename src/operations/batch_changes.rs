@@ -45,7 +45,7 @@ pub(super) struct ChangedPlace<'c> {
     /// The id of the document.
     pub(super) id: &'c DocumentId,
     pub(super) path: &'c Path,
-    /// Whether the document must not exist.
+    /// Whether a document that exists is not changed.
     pub(super) inserts: bool,
 }
 
@@ -69,7 +69,7 @@ impl BatchChanges {
             Self::Put(documents, existing) => ChangedPlace {
                 id: &documents.get(at)?.id,
                 path: Path::root(),
-                inserts: *existing == Existing::Fail,
+                inserts: matches!(existing, Existing::Fail | Existing::Skip),
             },
             Self::Merge(patches) => {
                 let NewPatch { id, path, .. } = patches.get(at)?;

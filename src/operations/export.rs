@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 
-use super::export_line::append_line;
+use super::export_line::{append_damaged, append_foreign, append_line};
 use crate::budget::{Budget, Pool, pause};
 use crate::database::query::passing;
 use crate::database::{Database, DocumentKey, Scan, ScanTest, check_collection};
@@ -22,10 +22,15 @@ pub struct Export {
     collection: String,
     scan: Scan,
     budget: Budget,
+    /// Whether documents that cannot be exported have a line that says why.
+    go_on: bool,
+    /// Whether the sender may read only some of the documents.
+    is_filtered: bool,
 }
 
 impl Export {
-    /// Begins an export of the documents that the sender may find and read, after the id `after`.
+    /// Begins an export of the documents that the sender may find and read, after the id `after`. If it goes on after
+    /// documents that cannot be exported, each of them has a line that says why, for a sender that may read all.
     ///
     /// # Errors
     /// `FORBIDDEN`: no rule allows to find and read documents of the collection. `TOO_LARGE`: the key of
@@ -33,7 +38,7 @@ impl Export {
     pub async fn begin(
         database: &Database,
         collection: &str,
-        after: Option<DocumentId>,
+        (after, go_on): (Option<DocumentId>, bool),
         rights: &RequestRights,
         (bounds, pool): (&Bounds, &Pool),
     ) -> Result<Self> {
@@ -48,6 +53,8 @@ impl Export {
             collection: collection.to_owned(),
             scan,
             budget,
+            go_on,
+            is_filtered: false,
         };
         export.set_filter(filter);
         Ok(export)
@@ -77,11 +84,18 @@ impl Export {
     /// `UNAVAILABLE`: the memory is needed for others. `INTERNAL`: damaged data. Errors of the store.
     pub async fn fill(&mut self, text: &mut Vec<u8>, bytes: usize) -> Result<bool> {
         while text.len() < bytes {
-            match self.scan.next().await? {
-                None => return Ok(true),
-                Some(Ok(document)) => append_line(text, &document),
+            match self.scan.next().await {
+                Ok(None) => return Ok(true),
+                Ok(Some(Ok(document))) => append_line(text, &document),
+                Ok(Some(Err(foreign))) if self.tells_of_omitted() => {
+                    append_foreign(text, &foreign);
+                }
                 // Another program stored it under an id that cannot be written.
-                Some(Err(_)) => {}
+                Ok(Some(Err(_))) => {}
+                Err(error) if error.kind() == ErrorKind::Internal && self.tells_of_omitted() => {
+                    append_damaged(text, &error);
+                }
+                Err(error) => return Err(error),
             }
             // An engine may complete every read without waiting, so yield explicitly.
             pause().await;
@@ -89,7 +103,13 @@ impl Export {
         Ok(false)
     }
 
+    /// Whether documents that are left out have a line.
+    fn tells_of_omitted(&self) -> bool {
+        self.go_on && !self.is_filtered
+    }
+
     fn set_filter(&mut self, filter: Option<Filter>) {
+        self.is_filtered = filter.is_some();
         let test = filter.map(|filter| {
             let filter = Arc::new(filter);
             let (collection, budget) = (self.collection.clone(), self.budget.clone());

@@ -1,9 +1,10 @@
 //! A line of an export: exactly `{"id": …, "document": …}`.
 
-use crate::database::Scanned;
+use crate::database::{Foreign, Scanned};
 use crate::document::flatten::json_error;
 use crate::document::json::{Event, JsonError, Reader, write_string};
 use crate::error::{Error, Result};
+use crate::key::tuple_text;
 use crate::limits::DOCUMENT_LEVELS_MAX;
 
 /// The texts of the id and of the document.
@@ -63,6 +64,25 @@ fn members(line: &str) -> Result<Option<ExportLine<'_>>, JsonError> {
 pub fn write_line(line: &mut Vec<u8>, document: &Scanned) {
     line.clear();
     append_line(line, document);
+}
+
+/// Appends the line of a document that another program has stored under an id that has no text form.
+pub(super) fn append_foreign(line: &mut Vec<u8>, foreign: &Foreign) {
+    append_omitted(line, "UNSUPPORTED_ID", &tuple_text(&foreign.key));
+}
+
+/// Appends the line of a document that is damaged.
+pub(super) fn append_damaged(line: &mut Vec<u8>, error: &Error) {
+    append_omitted(line, error.kind().code(), error.message());
+}
+
+/// Appends the line of a document that is not exported. It has no `id`.
+fn append_omitted(line: &mut Vec<u8>, code: &str, reason: &str) {
+    line.extend_from_slice(b"{\"code\":");
+    write_string(line, code);
+    line.extend_from_slice(b",\"omitted\":");
+    write_string(line, reason);
+    line.extend_from_slice(b"}\n");
 }
 
 /// Appends the line of a document, with its end.

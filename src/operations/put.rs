@@ -7,75 +7,18 @@ use std::time::SystemTime;
 
 use futures::future::BoxFuture;
 
-use super::batch_changes::{BatchChanges, NewDocument, kept_puts, puts_text};
+use super::batch_changes::{BatchChanges, kept_puts, puts_text};
 use super::change_rights::{apply_allowed, hidden_documents};
 use super::transact::transact;
 use crate::budget::{Budget, Pool, pause};
 use crate::database::{
-    Database, Existing, IdempotencyKey, Put, ReferenceViolation, UniqueViolation, keep_answer,
-    kept_answer, required_documents, settle_references, unique_violation,
+    Database, IdempotencyKey, Put, ReferenceViolation, UniqueViolation, keep_answer, kept_answer,
+    required_documents, settle_references, unique_violation,
 };
 use crate::error::{Error, ErrorKind, Resource, Result};
 use crate::limits::Bounds;
 use crate::rights::RequestRights;
 use crate::store::{Decision, MeteredTransaction, Transaction};
-
-/// How a batch handles existing documents and errors.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Policy {
-    /// What happens to documents that already exist.
-    pub existing: Existing,
-    /// Whether documents after one that fails are still stored.
-    pub go_on: bool,
-}
-
-impl Policy {
-    /// The names of both settings: `fail`, `skip`, `replace` or `must-equal`, and `stop` or
-    /// `continue`.
-    pub fn names(self) -> (&'static str, &'static str) {
-        let existing = match self.existing {
-            Existing::Fail => "fail",
-            Existing::Skip => "skip",
-            Existing::Replace => "replace",
-            Existing::MustEqual => "must-equal",
-        };
-        (existing, if self.go_on { "continue" } else { "stop" })
-    }
-
-    /// Parses the names that [`Policy::names`] returns.
-    ///
-    /// # Errors
-    /// `BAD_USER_INPUT`: the names are unknown.
-    pub fn parse(existing: &str, on_error: &str) -> Result<Self> {
-        let all = Existing::ALL
-            .into_iter()
-            .flat_map(|existing| [true, false].map(|go_on| Self { existing, go_on }));
-        all.into_iter()
-            .find(|policy| policy.names() == (existing, on_error))
-            .ok_or_else(|| Error::bad_input(format!("unknown policy: {existing:?}, {on_error:?}")))
-    }
-}
-
-/// Stores documents and returns a result for each. A document that fails writes nothing. If the batch
-/// ends at an error, the failed document has the last result: the documents before it are stored,
-/// those after it are not.
-///
-/// The batch is one transaction if no document fails, and unique indexes and references are checked at its end, so
-/// that values can be swapped between its documents, and that they can refer to each other in any order. A transaction in which a document failed is never
-/// committed. It is repeated with the documents before the failed one, and the next transaction begins
-/// behind it.
-///
-/// # Errors
-/// Errors of the store. Documents before those of the failed transaction are then stored.
-pub async fn put_batch(
-    database: &Database,
-    collection: &str,
-    documents: Arc<Vec<NewDocument>>,
-    policy: Policy,
-) -> Result<Vec<Result<Put>>> {
-    let changes = Arc::new(BatchChanges::Put(documents, policy.existing));
-    change_batch(database, collection, changes, policy.go_on, None, None).await
-}
 
 /// Who sends a batch over HTTP, and what each of its transactions may use. A command has no such limits.
 #[derive(Clone, Debug)]
@@ -88,12 +31,21 @@ pub struct BatchSender {
     pub pool: Pool,
 }
 
-/// Makes changes, each of one document, in the way of [`put_batch`]. With a key, no change that took effect
-/// is made again if the same batch is sent again with the key: its earlier result is returned. Without a
-/// sender, nothing is limited.
+/// Makes changes, each of one document, and returns a result for each. A document that fails writes nothing. If the batch
+/// ends at an error, the failed document has the last result: the documents before it are stored,
+/// those after it are not.
+///
+/// The batch is one transaction if no document fails, and unique indexes and references are checked at its end, so
+/// that values can be swapped between its documents, and that they can refer to each other in any order. A transaction in which a document failed is never
+/// committed. It is repeated with the documents before the failed one, and the next transaction begins
+/// behind it.
+///
+/// With a key, no change that took effect is made again if the same batch is sent again with the key: its earlier
+/// result is returned. Without a sender, nothing is limited.
 ///
 /// # Errors
-/// As [`put_batch`]. `BAD_USER_INPUT`: another batch was sent with the key.
+/// Errors of the store. Documents before those of the failed transaction are then stored. `BAD_USER_INPUT`: another
+/// batch was sent with the key.
 // Boxed, so that the server can send the future to another thread.
 pub fn change_batch<'a>(
     database: &'a Database,

@@ -1,27 +1,14 @@
-//! Reading: values, raw pairs, collections, whole collections.
+//! Reading: the pairs of a value, and the names of collections.
 
 use std::sync::Arc;
 
 use crate::budget::Budget;
 use crate::database;
 use crate::database::{
-    Answer, Collection, Database, DocumentKey, Extent, ReadRequest, Scan, Value, load,
+    Answer, Collection, Database, DocumentKey, Extent, ReadRequest, Value, load,
 };
 use crate::document::path::Path;
 use crate::error::Result;
-
-/// The JSON at a path of a document, or `None` if nothing is stored there.
-///
-/// # Errors
-/// Errors of [`part`] and [`Value::json`].
-pub async fn get(
-    database: &Database,
-    document: DocumentKey,
-    path: Path,
-) -> Result<Option<Vec<u8>>> {
-    let part = part(database, document, path).await?;
-    part.map(|part| part.json()).transpose()
-}
 
 /// What is stored at a path of a document.
 ///
@@ -35,24 +22,6 @@ pub async fn part(database: &Database, document: DocumentKey, path: Path) -> Res
         Some(Answer::Value(part)) => part,
         _ => None,
     })
-}
-
-/// Scans all documents of a collection at the current snapshot. If the engine does not keep that
-/// snapshot long enough, the scan continues at later ones.
-///
-/// # Errors
-/// `BAD_USER_INPUT`: the collection's name is empty. Errors of the store.
-pub async fn scan(database: &Database, collection: &str) -> Result<Scan> {
-    database::check_collection(collection)?;
-    Scan::over(database, collection).await
-}
-
-/// Lists the collections that hold a document.
-///
-/// # Errors
-/// Errors of the store.
-pub async fn collections(database: &Database) -> Result<Vec<Collection>> {
-    database::collections(&*database.snapshot().await?).await
 }
 
 /// The first collections that hold a document, in the order of their names, and whether

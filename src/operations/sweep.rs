@@ -1,19 +1,13 @@
-//! Changing the documents that match a filter, one portion in each transaction.
-
-use std::sync::Arc;
+//! The arguments of changes to the documents that match a filter.
 
 use bytes::Bytes;
-use futures::future::BoxFuture;
 
-use super::transact::transact;
 use crate::budget::{Budget, Steps};
-use crate::database::{Bulk, Database, Swept, Update, UpdateOperation, UpdateOperator, sweep};
+use crate::database::{Bulk, Update, UpdateOperation, UpdateOperator};
 use crate::document::filter::Filter;
-use crate::document::id::DocumentId;
 use crate::document::jsonpath::Query;
 use crate::error::{Error, Result};
 use crate::graphql::read_filter;
-use crate::store::{Decision, Transaction};
 
 /// The documents to change, and the change.
 #[derive(Clone, Debug)]
@@ -94,41 +88,4 @@ impl Sweep {
         };
         Ok((filter, change))
     }
-}
-
-/// Changes the next matching documents of a collection, after the id `after`, in one transaction.
-///
-/// # Errors
-/// Errors of [`Sweep::parse`] and [`sweep`].
-pub async fn sweep_portion(
-    database: &Database,
-    swept: &Sweep,
-    after: Option<DocumentId>,
-    documents_max: usize,
-) -> Result<Swept> {
-    let parsed = Arc::new(swept.parse().await?);
-    let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
-        let (collection, parsed) = (swept.collection.clone(), parsed.clone());
-        let after = after.clone();
-        Box::pin(async move {
-            let budget = Budget::of_background();
-            let (filter, change) = &*parsed;
-            let swept = sweep(
-                &*transaction,
-                &budget,
-                &collection,
-                filter,
-                change,
-                after.as_ref(),
-                documents_max,
-            )
-            .await?;
-            Ok(if swept.changed > 0 {
-                Decision::Commit(swept)
-            } else {
-                Decision::Abort(swept)
-            })
-        })
-    };
-    transact(database, body).await
 }

@@ -7,7 +7,7 @@ use futures::future::BoxFuture;
 use super::transact::transact;
 use crate::budget::{Budget, Steps};
 use crate::database;
-use crate::database::{Database, DefinedType, StoredType};
+use crate::database::{Database, DefinedType};
 use crate::document::flatten::json_text;
 use crate::error::{Error, Result};
 use crate::graphql::check_schema_of;
@@ -73,55 +73,13 @@ pub fn check_type<'a>(database: &'a Database, collection: &str) -> BoxFuture<'a,
     })
 }
 
-/// Drops the type of a collection. Returns whether it had one.
-///
-/// # Errors
-/// Errors of [`database::drop_type`].
-pub fn drop_type<'a>(database: &'a Database, collection: &str) -> BoxFuture<'a, Result<bool>> {
-    let collection = collection.to_owned();
-    Box::pin(async move {
-        let body = |transaction: Arc<dyn Transaction>| -> BoxFuture<'static, _> {
-            let collection = collection.clone();
-            Box::pin(async move {
-                let dropped = database::drop_type(&*transaction, &collection).await?;
-                Ok(Decision::Commit(dropped))
-            })
-        };
-        transact(database, body).await
-    })
-}
-
-/// The type of a collection, if it has one, or the types of all collections, in the order of their
-/// names and without their schemas.
-///
-/// # Errors
-/// Errors of [`database::stored_type`].
-pub fn types<'a>(
-    database: &'a Database,
-    collection: Option<&'a str>,
-) -> BoxFuture<'a, Result<Vec<StoredType>>> {
-    Box::pin(async move {
-        let snapshot = database.snapshot().await?;
-        let mut types = Vec::new();
-        if let Some(collection) = collection {
-            types.extend(database::stored_type(&*snapshot, collection).await?);
-            return Ok(types);
-        }
-        for collection in database::typed_collections(&*snapshot).await? {
-            types.extend(database::type_state(&*snapshot, &collection).await?);
-        }
-        Ok(types)
-    })
-}
-
-/// A type that was read with its schema.
+/// A type, from the text of its schema.
 ///
 /// # Errors
 /// Errors of [`CollectionType::parse`].
-pub fn parsed_type(stored: &StoredType) -> Result<CollectionType> {
+pub fn parse_type(collection: &str, schema: &str) -> Result<CollectionType> {
     let budget = Budget::of_background();
-    let schema = stored.schema.as_deref().unwrap_or_default();
-    CollectionType::parse(&stored.collection, schema, &Steps::of(&budget))
+    CollectionType::parse(collection, schema, &Steps::of(&budget))
 }
 
 /// A schema that is inferred from documents.

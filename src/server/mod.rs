@@ -10,31 +10,29 @@ pub mod local;
 mod observe;
 mod options;
 mod response;
+mod routes;
 mod streaming;
+pub(crate) mod trust;
 
 use std::io::Write as _;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use access::admission::Admission;
 pub use access::cors::{AllowedOrigins, Origin};
 pub use access::host::Host;
-use access::host::KnownHosts;
 pub use access::operation_files::OperationFiles;
 pub use access::user_tokens::UserTokenOptions;
 pub(crate) use access::user_tokens::claims::read as read_claims;
 pub use access::{Access, AccessOptions};
-use axum::Router;
-use axum::routing::{MethodRouter, get};
 use connection::listen::ListenerOptions;
 pub use connection::listen::serve_connections;
 pub use connection::tls::Tls;
-use http::endpoint::Endpoint;
 use local::socket::LocalSocket;
 pub use observe::metrics::counters::Metrics;
-use observe::requests::Observation;
 pub use observe::traces::Traces;
 pub use options::{ServeOptions, StartReport};
+use routes::{interface, routes};
+pub use routes::{router, router_with};
 pub use streaming::open_streams::OpenStreams;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
@@ -42,91 +40,9 @@ use tokio::time::timeout;
 
 use crate::database::{Builder, Collection, Database, TypeChecker};
 use crate::error::{Error, Result};
-use crate::graphql::{GraphQl, GraphQlOptions, RulesInForce, SchemaScope};
+use crate::graphql::GraphQl;
 use crate::limits::{COLLECTIONS_REPORT_TIME_MAX, COLLECTIONS_REPORTED_MAX, STOP_TIME_MAX};
 use crate::operations::first_collections;
-
-/// The routes that clients and browsers use.
-pub fn router(database: Database, options: &ServeOptions) -> Router {
-    router_with(database, options, [])
-}
-
-/// Like [`router`], with additional routes behind the same middleware as `/graphql`: access, CORS,
-/// compression and metrics.
-pub fn router_with(
-    database: Database,
-    options: &ServeOptions,
-    more: impl IntoIterator<Item = (&'static str, MethodRouter)>,
-) -> Router {
-    let graphql = interface(&database, options);
-    routes(database, graphql, options, more)
-}
-
-/// The GraphQL interface with the options of a server.
-fn interface(database: &Database, options: &ServeOptions) -> GraphQl {
-    let scope = SchemaScope::of(options.access.is_read_only(), options.admin);
-    let graphql = GraphQlOptions {
-        scope,
-        introspection: options.introspection,
-        hints: options.hints,
-        listed_only: options
-            .operations
-            .as_ref()
-            .is_some_and(OperationFiles::only),
-        bounds: options.bounds,
-        rules: options.access.rules().map(RulesInForce::new),
-    };
-    GraphQl::with_options(database.clone(), graphql)
-}
-
-fn routes(
-    database: Database,
-    graphql: GraphQl,
-    options: &ServeOptions,
-    more: impl IntoIterator<Item = (&'static str, MethodRouter)>,
-) -> Router {
-    let served = graphql.clone();
-    let schema = get(move || std::future::ready(text(&served.schema_text())));
-    let endpoint = Arc::new(Endpoint::new(graphql, options));
-    let graphql = http::methods::methods(endpoint.clone(), options);
-    let metrics = get(observe::requests::metrics).with_state(options.metrics.clone());
-    let observation = Observation::new(options.metrics.clone());
-    let router = Router::new()
-        .route("/graphql", graphql)
-        .route(
-            "/schema.graphql",
-            schema.layer((
-                http::methods::compression(),
-                Admission::layer(&options.access),
-            )),
-        )
-        .route(
-            "/openapi.json",
-            get(async || ([("content-type", "application/json")], documents::OPENAPI)).layer((
-                http::methods::compression(),
-                Admission::layer(&options.access),
-            )),
-        )
-        .merge(documents::routes(endpoint, database.clone(), options))
-        .merge(http::web_page::routes());
-    let router = more.into_iter().fold(router, |router, (path, methods)| {
-        router.route(path, http::methods::layered(methods, options))
-    });
-    // One call wraps each route once.
-    let router = router.layer((
-        observation.clone(),
-        KnownHosts::layer(options.listen, &options.hosts),
-    ));
-    // Monitoring programs name any host, such as the address of a container. These routes have no
-    // content of documents.
-    observe::health::routes(database, options.access.is_read_only())
-        .route(
-            "/metrics",
-            metrics.layer(Admission::layer_with_token(&options.access)),
-        )
-        .layer(observation)
-        .merge(router)
-}
 
 /// Serves until SIGTERM or SIGINT, then finishes the accepted requests and returns. On SIGHUP,
 /// reloads the files of tokens, keys, rules, listed operations and certificates.
@@ -344,13 +260,6 @@ fn stop_on_signal(stop: watch::Sender<bool>) -> Result<tokio::task::JoinHandle<(
 async fn stopped(mut stopping: watch::Receiver<bool>) {
     // An error means that the sender, and so the server, is gone.
     let _stop = stopping.wait_for(|stop| *stop).await;
-}
-
-fn text(text: &Arc<str>) -> ([(&'static str, &'static str); 1], String) {
-    (
-        [("content-type", "text/plain; charset=utf-8")],
-        text.to_string(),
-    )
 }
 
 fn internal(error: impl std::fmt::Display) -> Error {

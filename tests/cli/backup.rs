@@ -6,7 +6,6 @@ use std::path::Path;
 use std::process::Command;
 use std::time::Duration;
 
-use phyllo::error::Error;
 use phyllo::key::Version;
 use phyllo::server::local::SOCKET_NAME;
 use phyllo::server::local::backup_records::BackupRecord;
@@ -154,7 +153,7 @@ fn unwritable_targets_are_reported_and_stay_empty() {
 fn incomplete_backups_leave_no_store() {
     let mut pairs = Pairs::default();
     pairs.push(b"key", b"value");
-    let failed = BackupRecord::Failed(Error::unavailable("the disk is gone", ""));
+    let failed = BackupRecord::Failed("the disk is gone".to_owned());
     for (then, said) in [(None, "closed"), (Some(failed), "the disk is gone")] {
         let store = Store::alone();
         store.import("[1]", &[]);

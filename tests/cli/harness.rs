@@ -11,7 +11,7 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use files::assert_sound;
-use phyllo::database::{Database, TypeChecker};
+use phyllo::database::{Builder, Database, TypeChecker};
 use phyllo::graphql::{GraphQl, GraphQlResponse, Methods, Request};
 use phyllo::server::local::LocalSocket;
 use phyllo::store::{Embedded, EmbeddedOptions};
@@ -118,12 +118,14 @@ impl Store {
                 let database = open(&directory).await;
                 let socket = LocalSocket::bind(&directory).expect("a socket");
                 let checking = tokio::spawn(TypeChecker::new(database.clone()).run());
+                let building = tokio::spawn(Builder::new(database.clone()).run());
                 ready.send(()).expect("the test waits");
                 let stop = async {
                     let _stopped = stopped.await;
                 };
                 socket.serve(database, stop).await.expect("serving");
                 checking.abort();
+                building.abort();
             });
         });
         is_ready.recv().expect("the server is up");

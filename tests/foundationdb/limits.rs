@@ -1,12 +1,13 @@
 //! Limits of FoundationDB: the size of a transaction, and the lifetime of a snapshot.
 
 use std::fmt::Write;
+use std::sync::Arc;
 use std::time::Duration;
 
 use phyllo::database::{Database, Existing, Scan};
 use phyllo::error::ErrorKind;
 use phyllo::limits::{CLUSTER_SNAPSHOT_TIME_MAX, CLUSTER_TRANSACTION_BYTES_MAX};
-use phyllo::operations::{self, NewDocument, Policy};
+use phyllo::operations::{BatchChanges, NewDocument, change_batch};
 use phyllo::store::{CommitError, RangeRead, Store, Transaction, key_after};
 use serde_json::json;
 use tokio::time::{Instant, sleep};
@@ -229,13 +230,10 @@ async fn put(database: &Database, documents: impl Iterator<Item = (i64, usize)>)
         id: phyllo::document::id::DocumentId::Integer(id),
         leaves: phyllo::key::Leaves::from_json(&text(round)),
     });
-    let policy = Policy {
-        existing: Existing::Replace,
-        go_on: false,
-    };
     let documents: Vec<_> = documents.collect();
     for batch in documents.chunks(500) {
-        let put = operations::put_batch(database, "D", std::sync::Arc::new(batch.to_vec()), policy);
+        let batch = BatchChanges::Put(Arc::new(batch.to_vec()), Existing::Replace);
+        let put = change_batch(database, "D", Arc::new(batch), false, None, None);
         for put in put.await.expect("stored") {
             put.expect("stored");
         }

@@ -5,30 +5,34 @@
     reason = "the comments are read in a terminal"
 )]
 
-pub(crate) mod bounds;
 pub(crate) mod collection;
-pub(crate) mod filter;
+pub(crate) mod documents;
+pub(crate) mod find;
 pub(crate) mod import;
+pub(crate) mod index;
 pub(crate) mod location;
 pub(crate) mod parse;
 pub(crate) mod removal;
 pub(crate) mod rules;
 pub(crate) mod serve;
+pub(crate) mod server;
 pub(crate) mod types;
-pub(crate) mod units;
 pub(crate) mod update;
-pub(crate) mod user_tokens;
 
 use std::path::PathBuf;
 
 use clap::{Args, Parser, Subcommand};
 use collection::CollectionArgument;
+use documents::{Insert, Merge, Patch, Put};
+use find::{Find, QueryArguments};
 pub(crate) use import::{ExportFormat, Import, OnError};
+use index::IndexArguments;
 use location::StoreLocation;
 use parse::{WrittenPath, parse_collection, parse_path};
 pub(crate) use removal::{Delete, Drop};
 use rules::RulesArguments;
 pub(crate) use serve::Serve;
+use server::OnServer;
 use types::TypesArguments;
 use update::UpdateCommand;
 
@@ -38,7 +42,8 @@ use crate::document::id::DocumentId;
 ///
 /// A store is a directory. `import` and `serve` create it. Every command selects it with --store
 /// and, while a server runs on it, works through that server. A store can also be a FoundationDB
-/// cluster, which any number of servers and commands can use at the same time.
+/// cluster, which any number of servers and commands can use at the same time. Commands about
+/// documents also work on the server at a --url, with the rights of its token.
 #[derive(Debug, Parser)]
 #[command(
     name = "phyllo",
@@ -71,15 +76,25 @@ pub(crate) struct CommandArguments {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Serve(Box<Serve>),
-    /// Store the sample data: the collections `countries` and `guides`, with their types
-    ///
-    /// Documents that are already stored are not changed. A collection that has documents already does not get
-    /// a type.
-    Sample,
-    Import(Import),
-    Export(Export),
-    Get(Get),
-    Changes(ChangesArguments),
+    Sample(OnServer<SampleArguments>),
+    Import(OnServer<Import>),
+    Export(OnServer<Export>),
+    Get(OnServer<Get>),
+    Put(OnServer<Put>),
+    Insert(OnServer<Insert>),
+    Merge(OnServer<Merge>),
+    Patch(OnServer<Patch>),
+    Update(Box<OnServer<UpdateCommand>>),
+    Delete(OnServer<Delete>),
+    Find(OnServer<Find>),
+    Query(OnServer<QueryArguments>),
+    Changes(OnServer<ChangesArguments>),
+    Collections(OnServer<CollectionsArguments>),
+    Stats(OnServer<StatsArguments>),
+    Drop(OnServer<Drop>),
+    Index(OnServer<IndexArguments>),
+    Types(OnServer<TypesArguments>),
+    Schema(OnServer<Schema>),
     Pairs(PairsArguments),
     Check(CheckArguments),
     Adopt(Adopt),
@@ -91,14 +106,30 @@ pub(crate) enum Command {
     /// The space of deleted documents is used again for new ones, but a file does not become smaller
     /// by itself. No server or other command may have the store open meanwhile.
     Compact,
-    Update(Box<UpdateCommand>),
-    Delete(Delete),
-    Drop(Drop),
-    /// List the collections that have documents, with their counts
-    Collections,
-    Types(TypesArguments),
-    Schema(Schema),
     Rules(Box<RulesArguments>),
+}
+
+/// Store the sample data: the collections `countries` and `guides`, with their types
+///
+/// Documents that are already stored are not changed. A collection that has documents already does not get
+/// a type.
+#[derive(Debug, Args)]
+pub(crate) struct SampleArguments {}
+
+/// List the collections that have documents, with their counts
+#[derive(Debug, Args)]
+pub(crate) struct CollectionsArguments {
+    /// Print a JSON object for each collection
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+/// Print a table of the collections: their documents, indexes and types
+#[derive(Debug, Args)]
+pub(crate) struct StatsArguments {
+    /// Print a JSON object
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Print the GraphQL schema

@@ -3,7 +3,7 @@
 use clap::Args;
 
 use super::collection::CollectionArgument;
-use super::filter::FilterArguments;
+use super::find::FilterArguments;
 use crate::database::UpdateOperator;
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};

@@ -1,387 +1,263 @@
-//! The client of a server's local socket.
+//! The client of the commands. It sends the requests that any client can send, over one of three transports: a URL, the
+//! local socket of the server that holds the store, or in process, if this process opens the store.
 
-use std::io;
 use std::path::Path;
+use std::sync::Arc;
 
 use bytes::Bytes;
-use form_urlencoded::Serializer;
-use http::{Method, Request, Response, StatusCode};
-use http_body_util::{BodyExt, Full};
-use hyper::body::Incoming;
-use hyper::client::conn::http1::{SendRequest, handshake};
-use hyper_util::rt::TokioIo;
-use tokio::net::UnixStream;
-use tokio::sync::Mutex;
+use http::header::{ACCEPT, CONTENT_TYPE};
+use http::{HeaderMap, HeaderName, HeaderValue, Method, Request, Uri};
+use tokio::time::{Instant, sleep};
 
-use crate::cli::outcome::failed;
-use crate::database::{
-    Adopted, Collection, DefinedType, DocumentKey, Finding, Foreign, Put, Scanned, StoredType,
-    Summary, Swept,
+use super::cluster;
+use super::data::{EventStream, OperationData, OperationVariables};
+use super::opening::{
+    HELD_CHECK_TIME, RecoveryProgress, StorePurpose, check_directory, held, is_missing, no_store,
+    open_database, open_unless_held,
 };
-use crate::document::id::DocumentId;
+use super::reply::Reply;
+use super::server_connection::ServerConnection;
+use crate::cli::arguments::location::StoreLocation;
+use crate::cli::arguments::server::ServerArguments;
+use crate::cli::terminal::output::say;
+use crate::database::Database;
 use crate::error::{Error, Result};
-use crate::operations::{ChangeRequest, Policy, Sweep};
-use crate::server::local::{
-    SOCKET_NAME, backup_records, checked, following, removal, sweeping, typing, wire,
-    with_short_path,
-};
-use crate::store::Pairs;
+use crate::key::hex;
+use crate::limits::{CHANGE_RETENTION_OF_NEW_STORES, STORE_WAIT_TIME_MAX};
+use crate::server::local::InProcess;
+use crate::server::trust::connector;
+use crate::store::EmbeddedOptions;
 
-/// A connection to a server's local socket.
-pub(crate) struct Client {
-    sender: Mutex<SendRequest<Full<Bytes>>>,
+/// The media type of the responses to operations of GraphQL.
+const GRAPHQL_RESPONSE: &str = "application/graphql-response+json";
+
+/// The way to a database.
+pub(crate) struct Client(Transport);
+
+enum Transport {
+    Server(Box<ServerConnection>),
+    InProcess(Box<InProcess>),
+}
+
+/// Where a command finds its data.
+#[derive(Clone, Copy)]
+pub(crate) struct DataSource<'a> {
+    pub(crate) store: &'a StoreLocation,
+    pub(crate) server: &'a ServerArguments,
 }
 
 impl Client {
-    /// Connects to the server that holds the store in `directory`. Returns `None` if there is no
-    /// server.
+    /// Connects to the server at the URL, if there is one in the arguments, or else opens the store.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: the socket exists but cannot be reached.
-    pub(crate) async fn connect(directory: &Path) -> Result<Option<Self>> {
-        let connected = with_short_path(directory, SOCKET_NAME, |path| {
-            std::os::unix::net::UnixStream::connect(path)
-        });
-        let stream = match connected {
-            Ok(stream) => stream,
-            // There is no socket, or its server ended without removing it.
-            Err(error)
-                if matches!(
-                    error.kind(),
-                    io::ErrorKind::NotFound
-                        | io::ErrorKind::NotADirectory
-                        | io::ErrorKind::ConnectionRefused
-                ) =>
-            {
-                return Ok(None);
-            }
-            Err(error) => return Err(unreachable(directory, &error)),
+    /// As [`ServerArguments::token`], [`connector`] and [`Client::open_store`].
+    pub(crate) async fn open(source: DataSource<'_>, purpose: StorePurpose) -> Result<Self> {
+        let token = source.server.token()?;
+        let Some(url) = &source.server.url else {
+            return Self::open_store(source.store, purpose).await;
         };
-        let stream = asynchronous(stream).map_err(|error| unreachable(directory, &error))?;
-        let (sender, connection) = handshake(TokioIo::new(stream)).await.map_err(broken)?;
-        // The pending request receives any error of the connection.
-        tokio::spawn(connection);
-        Ok(Some(Self {
-            sender: Mutex::new(sender),
-        }))
+        let server = Self::at_url(url, source.server.ca.as_deref(), token)?;
+        Ok(Self(Transport::Server(Box::new(server))))
     }
 
-    pub(crate) async fn put_batch(
-        &self,
-        collection: &str,
-        documents: impl Iterator<Item = (&DocumentId, &Vec<u8>)>,
-        policy: Policy,
-    ) -> Result<Vec<Result<Put>>> {
-        let (existing, on_error) = policy.names();
-        let query = [
-            ("collection", collection),
-            ("existing", existing),
-            ("on-error", on_error),
-        ];
-        let mut body = Vec::new();
-        for (id, text) in documents {
-            wire::write_document(&mut body, id, text);
-        }
-        let answer = self.request(Method::POST, wire::PUT_BATCH, &query, body);
-        wire::read_results(&whole(answer.await?).await?)
+    fn at_url(
+        url: &Uri,
+        authority: Option<&Path>,
+        token: Option<HeaderValue>,
+    ) -> Result<ServerConnection> {
+        let tls = match url.scheme_str() {
+            Some("https") => Some(connector(authority, "--ca")?),
+            _ => None,
+        };
+        Ok(ServerConnection::to_url(url.clone(), tls, token))
     }
 
-    pub(crate) async fn adopt(&self, collection: &str, begin: Option<Vec<u8>>) -> Result<Adopted> {
-        let query = [("collection", collection)];
-        let begin = begin.unwrap_or_default();
-        let answer = self.request(Method::POST, wire::ADOPT, &query, begin);
-        wire::read_adopted(&whole(answer.await?).await?)
-    }
-
-    pub(crate) async fn get(&self, document: &DocumentKey, path: &str) -> Result<Option<Vec<u8>>> {
-        let answer = self.at(wire::GET, document, path).await?;
-        if answer.status() == StatusCode::NO_CONTENT {
-            return Ok(None);
-        }
-        whole(answer).await.map(|json| Some(json.to_vec()))
-    }
-
-    pub(crate) async fn pairs(&self, document: &DocumentKey, path: &str) -> Result<Pairs> {
-        let answer = self.at(wire::PAIRS, document, path).await?;
-        wire::read_pairs(&whole(answer).await?)
-    }
-
-    pub(crate) async fn collections(&self) -> Result<Vec<Collection>> {
-        let answer = self.request(Method::GET, wire::COLLECTIONS, &[], Vec::new());
-        wire::read_collections(&whole(answer.await?).await?)
-    }
-
-    pub(crate) async fn drop_collection(&self, collection: &str) -> Result<i64> {
-        let query = [("collection", collection)];
-        let answer = self.request(Method::POST, removal::DROP, &query, Vec::new());
-        wire::number(&whole(answer.await?).await?)
-    }
-
-    pub(crate) async fn types(&self, collection: Option<&str>) -> Result<Vec<StoredType>> {
-        let query = collection.map(|collection| ("collection", collection));
-        let answer = self.request(Method::GET, typing::TYPES, query.as_slice(), Vec::new());
-        typing::read_types(&whole(answer.await?).await?)
-    }
-
-    pub(crate) async fn set_type(
-        &self,
-        collection: &str,
-        schema: &str,
-        dry_run: bool,
-    ) -> Result<DefinedType> {
-        let dry_run = dry_run.to_string();
-        let query = [("collection", collection), ("dry-run", &*dry_run)];
-        let schema = schema.as_bytes().to_vec();
-        let answer = self.request(Method::POST, typing::SET_TYPE, &query, schema);
-        typing::read_defined(&whole(answer.await?).await?)
-    }
-
-    /// An operation on the type of a collection, which says whether there is one.
-    pub(crate) async fn type_operation(
-        &self,
-        operation: &'static str,
-        collection: &str,
-    ) -> Result<bool> {
-        let query = [("collection", collection)];
-        let answer = self.request(Method::POST, operation, &query, Vec::new());
-        Ok(&whole(answer.await?).await?[..] == b"true")
-    }
-
-    pub(crate) async fn sweep_portion(
-        &self,
-        sweep: &Sweep,
-        after: Option<&DocumentId>,
-        documents_max: usize,
-    ) -> Result<Swept> {
-        let (documents, everything) = (documents_max.to_string(), sweep.everything.to_string());
-        let after = after.map(ToString::to_string);
-        let mut query = vec![
-            ("collection", &*sweep.collection),
-            ("change", sweeping::change_name(&sweep.change)),
-            ("documents", &documents),
-            ("everything", &everything),
-        ];
-        query.extend(after.as_deref().map(|after| ("after", after)));
-        let body = sweeping::write_sweep(sweep);
-        let answer = self.request(Method::POST, sweeping::SWEEP, &query, body);
-        sweeping::read_swept(&whole(answer.await?).await?)
-    }
-
-    pub(crate) async fn other_names(&self, collection: &str) -> Result<Option<Vec<String>>> {
-        let query = [("collection", collection)];
-        let answer = self.request(Method::GET, removal::NAMES, &query, Vec::new());
-        let answer = answer.await?;
-        if answer.status() == StatusCode::NO_CONTENT {
-            return Ok(None);
-        }
-        removal::read_names(&whole(answer).await?).map(Some)
-    }
-
-    pub(crate) async fn export(&self, collection: &str) -> Result<Records> {
-        let query = [("collection", collection)];
-        let answer = self.request(Method::GET, wire::EXPORT, &query, Vec::new());
-        Ok(Records(Fields::new(answer.await?)))
-    }
-
-    pub(crate) async fn check(&self, collection: Option<&str>) -> Result<FindingsStream> {
-        let query = collection.map(|collection| ("collection", collection));
-        let query = query.as_slice();
-        let answer = self.request(Method::GET, checked::CHECK, query, Vec::new());
-        Ok(FindingsStream(Fields::new(answer.await?)))
-    }
-
-    pub(crate) async fn backup(&self) -> Result<BackupStream> {
-        let answer = self.request(Method::GET, backup_records::BACKUP, &[], Vec::new());
-        let mut fields = Fields::new(answer.await?);
-        match backup_records::BackupRecord::read(fields.next().await?)? {
-            backup_records::BackupRecord::Begin(last_commit) => Ok(BackupStream {
-                last_commit,
-                fields,
-            }),
-            _ => Err(wire::cut_short()),
+    /// Opens a store. If a server holds its directory, connects to that server.
+    ///
+    /// # Errors
+    /// `NOT_FOUND`: there is no store. `UNAVAILABLE`: another process holds it without serving it,
+    /// or it cannot be opened.
+    pub(crate) async fn open_store(store: &StoreLocation, purpose: StorePurpose) -> Result<Self> {
+        match store {
+            StoreLocation::Directory(directory) => {
+                Self::open_directory(store, directory, purpose).await
+            }
+            StoreLocation::Cluster(file) => {
+                let cluster = cluster::open(file.as_deref())?;
+                if purpose != StorePurpose::Create && !Database::is_in(&cluster).await? {
+                    return Err(no_store(store));
+                }
+                let retention = CHANGE_RETENTION_OF_NEW_STORES;
+                let database = open_database(Arc::new(cluster), retention).await?;
+                Ok(Self::in_this_process(store, database))
+            }
         }
     }
 
-    pub(crate) async fn changes(&self, request: &ChangeRequest, path: &str) -> Result<LineStream> {
-        let follow = if request.follow { "true" } else { "false" };
-        let mut query = vec![
-            ("collection", &*request.collection),
-            ("follow", follow),
-            ("path", path),
-        ];
-        let id = request.id.as_ref().map(ToString::to_string);
-        query.extend(id.as_ref().map(|id| ("id", &**id)));
-        query.extend(request.after.as_ref().map(|after| ("after", &**after)));
-        let answer = self.request(Method::GET, following::CHANGES, &query, Vec::new());
-        Ok(LineStream(Fields::new(answer.await?)))
+    async fn open_directory(
+        location: &StoreLocation,
+        directory: &Path,
+        purpose: StorePurpose,
+    ) -> Result<Self> {
+        check_directory(directory)?;
+        let deadline = Instant::now() + STORE_WAIT_TIME_MAX;
+        let options = EmbeddedOptions::default();
+        let progress = RecoveryProgress::OnTerminal;
+        loop {
+            if let Some(server) = ServerConnection::to_socket(directory).await? {
+                return Ok(Self(Transport::Server(Box::new(server))));
+            }
+            if purpose != StorePurpose::Create && is_missing(directory) {
+                return Err(no_store(&directory.display()));
+            }
+            let opened = open_unless_held(directory, options, purpose, progress).await?;
+            if let Some(store) = opened {
+                let database = open_database(store, CHANGE_RETENTION_OF_NEW_STORES).await?;
+                return Ok(Self::in_this_process(location, database));
+            }
+            // The holder may be a server that is about to create its socket, or a short command.
+            if Instant::now() >= deadline {
+                return Err(held(directory));
+            }
+            sleep(HELD_CHECK_TIME).await;
+        }
     }
 
-    pub(crate) async fn watch(&self, document: &DocumentKey, path: &str) -> Result<LineStream> {
-        let answer = self.at(following::WATCH, document, path).await?;
-        Ok(LineStream(Fields::new(answer)))
+    /// The interfaces of a database of this process. Reports a new store, because its directory may not be
+    /// the one that was meant.
+    fn in_this_process(location: &StoreLocation, database: Database) -> Self {
+        if database.is_new() {
+            say(format_args!(
+                "created a new store in {}; --store selects another one",
+                location.absolute()
+            ));
+        }
+        Self(Transport::InProcess(Box::new(InProcess::new(database))))
     }
 
-    async fn at(
+    /// Whether the routes for an operator are there: not at a URL.
+    pub(crate) fn is_of_operator(&self) -> bool {
+        match &self.0 {
+            Transport::InProcess(_) => true,
+            Transport::Server(server) => server.is_local(),
+        }
+    }
+
+    /// The database, if this process has opened it, so that no server works in the background.
+    pub(crate) fn database(&self) -> Option<&Database> {
+        match &self.0 {
+            Transport::InProcess(interfaces) => Some(interfaces.database()),
+            Transport::Server(_) => None,
+        }
+    }
+
+    /// Makes the types of the collections a part of the schema, which they are in a server.
+    ///
+    /// # Errors
+    /// Errors of the store.
+    pub(crate) async fn serve_types(&self) -> Result<()> {
+        match &self.0 {
+            Transport::InProcess(interfaces) => interfaces.refresh_types().await,
+            Transport::Server(_) => Ok(()),
+        }
+    }
+
+    /// Executes an operation of GraphQL.
+    ///
+    /// # Errors
+    /// The first error of the response. `UNAVAILABLE`: the server cannot be reached.
+    pub(crate) async fn execute(
         &self,
-        route: &str,
-        document: &DocumentKey,
-        path: &str,
-    ) -> Result<Response<Incoming>> {
-        let id = document.id.to_string();
-        let query = [
-            ("collection", &*document.collection),
-            ("id", &id),
-            ("path", path),
-        ];
-        self.request(Method::GET, route, &query, Vec::new()).await
+        query: &str,
+        variables: OperationVariables,
+    ) -> Result<OperationData> {
+        let reply = self.post_graphql(variables.body(query), GRAPHQL_RESPONSE);
+        OperationData::of(&reply.await?.whole().await?)
     }
 
-    async fn request(
+    /// The responses to the operation in `body`, one after another.
+    ///
+    /// # Errors
+    /// Why the operation is refused.
+    pub(crate) async fn start(&self, body: Bytes) -> Result<EventStream> {
+        let reply = self.post_graphql(body, "text/event-stream");
+        Ok(EventStream::new(reply.await?))
+    }
+
+    /// Starts a subscription.
+    ///
+    /// # Errors
+    /// Why the subscription is refused.
+    pub(crate) async fn subscribe(
+        &self,
+        query: &str,
+        variables: OperationVariables,
+    ) -> Result<EventStream> {
+        self.start(variables.body(query)).await
+    }
+
+    async fn post_graphql(&self, body: Bytes, accepted: &'static str) -> Result<Reply> {
+        let headers = [
+            (CONTENT_TYPE, HeaderValue::from_static("application/json")),
+            (ACCEPT, HeaderValue::from_static(accepted)),
+        ];
+        self.send(Method::POST, "/graphql", headers, body).await
+    }
+
+    /// The response to `GET` of a path with a query.
+    ///
+    /// # Errors
+    /// As [`Client::send`].
+    pub(crate) async fn get(&self, path: &str) -> Result<Reply> {
+        self.send(Method::GET, path, [], Bytes::new()).await
+    }
+
+    /// Sends a request to a path with a query.
+    ///
+    /// # Errors
+    /// The error in the response. `UNAVAILABLE`: the server cannot be reached.
+    pub(crate) async fn send(
         &self,
         method: Method,
-        route: &str,
-        query: &[(&str, &str)],
-        body: Vec<u8>,
-    ) -> Result<Response<Incoming>> {
-        let query = Serializer::new(String::new()).extend_pairs(query).finish();
-        let request = Request::builder()
-            .method(method)
-            .uri(format!("{route}?{query}"))
-            .header(http::header::HOST, "localhost")
-            .body(Full::new(Bytes::from(body)))
-            .map_err(|error| Error::internal(error.to_string()))?;
-        let mut sender = self.sender.lock().await;
-        sender.ready().await.map_err(broken)?;
-        let response = sender.send_request(request).await.map_err(broken)?;
-        if response.status().is_success() {
-            return Ok(response);
-        }
-        let body = whole(response).await?;
-        Err(wire::read_error(&String::from_utf8_lossy(&body)))
+        path: &str,
+        headers: impl IntoIterator<Item = (HeaderName, HeaderValue)>,
+        body: Bytes,
+    ) -> Result<Reply> {
+        let internal = |error: http::Error| Error::internal(error.to_string());
+        let request = Request::builder().method(method).uri(path);
+        let mut request = request.body(body).map_err(internal)?;
+        *request.headers_mut() = HeaderMap::from_iter(headers);
+        let response = match &self.0 {
+            Transport::Server(server) => server.send(request).await?,
+            Transport::InProcess(interfaces) => interfaces.call(request).await,
+        };
+        Reply::of(response).await
     }
 }
 
-/// The records of an export, decoded as they arrive.
-pub(crate) struct Records(Fields);
-
-impl Records {
-    /// The next document, or `None` at the end.
-    pub(crate) async fn next(&mut self) -> Result<Option<Result<Scanned, Foreign>>> {
-        match wire::ExportRecord::read(self.0.next().await?)? {
-            wire::ExportRecord::Document(document) => Ok(Some(Ok(document))),
-            wire::ExportRecord::Foreign(foreign) => Ok(Some(Err(foreign))),
-            wire::ExportRecord::End => Ok(None),
-            wire::ExportRecord::Failed(error) => Err(error),
-        }
-    }
-}
-
-/// Lines, decoded as they arrive.
-pub(crate) struct LineStream(Fields);
-
-impl LineStream {
-    /// The next line, or `None` at the end.
-    pub(crate) async fn next(&mut self) -> Result<Option<Vec<u8>>> {
-        match following::LineRecord::read(self.0.next().await?)? {
-            following::LineRecord::Line(line) => Ok(Some(line)),
-            following::LineRecord::End => Ok(None),
-            following::LineRecord::Failed(error) => Err(error),
-        }
-    }
-}
-
-/// The findings of a check, decoded as they arrive.
-pub(crate) struct FindingsStream(Fields);
-
-impl FindingsStream {
-    /// The next finding, or the summary at the end.
-    pub(crate) async fn next(&mut self) -> Result<Result<Finding, Summary>> {
-        match checked::CheckRecord::read(self.0.next().await?)? {
-            checked::CheckRecord::Finding(finding) => Ok(Ok(finding)),
-            checked::CheckRecord::End(summary) => Ok(Err(summary)),
-            checked::CheckRecord::Failed(error) => Err(error),
-        }
-    }
-}
-
-/// A backup, decoded as it arrives.
-pub(crate) struct BackupStream {
-    last_commit: u64,
-    fields: Fields,
-}
-
-impl BackupStream {
-    /// The number of the last commit in the backup.
-    pub(crate) fn last_commit(&self) -> u64 {
-        self.last_commit
-    }
-
-    /// The next pairs, or `None` at the end.
-    pub(crate) async fn next(&mut self) -> Result<Option<Pairs>> {
-        match backup_records::BackupRecord::read(self.fields.next().await?)? {
-            backup_records::BackupRecord::Pairs(pairs) => Ok(Some(pairs)),
-            backup_records::BackupRecord::End => Ok(None),
-            backup_records::BackupRecord::Failed(error) => Err(error),
-            backup_records::BackupRecord::Begin(_) => Err(wire::cut_short()),
-        }
-    }
-}
-
-/// The fields of a response, split as they arrive.
-struct Fields {
-    body: Incoming,
-    bytes: Vec<u8>,
-    at: usize,
-}
-
-impl Fields {
-    fn new(answer: Response<Incoming>) -> Self {
-        Self {
-            body: answer.into_body(),
-            bytes: Vec::new(),
-            at: 0,
-        }
-    }
-
-    async fn next(&mut self) -> Result<&[u8]> {
-        loop {
-            if let Some((field, rest)) = wire::split_field(&self.bytes[self.at..]) {
-                let end = self.bytes.len() - rest.len();
-                let begin = end - field.len();
-                self.at = end;
-                return Ok(&self.bytes[begin..end]);
-            }
-            self.bytes.drain(..self.at);
-            self.at = 0;
-            let frame = self.body.frame().await.ok_or_else(wire::cut_short)?;
-            if let Ok(data) = frame.map_err(broken)?.into_data() {
-                self.bytes.extend_from_slice(&data);
+/// The path of a collection, or of something in it: each segment percent-encoded.
+pub(crate) fn address<'s>(segments: impl IntoIterator<Item = &'s str>) -> String {
+    let mut path = "/documents".to_owned();
+    for segment in segments {
+        path.push('/');
+        for byte in segment.bytes() {
+            if byte.is_ascii_alphanumeric() || b"-_~".contains(&byte) {
+                path.push(char::from(byte));
+            } else {
+                path.push('%');
+                path.push_str(&hex(&[byte]).to_uppercase());
             }
         }
     }
+    path
 }
 
-async fn whole(response: Response<Incoming>) -> Result<Bytes> {
-    let collected = response.into_body().collect().await.map_err(broken)?;
-    Ok(collected.to_bytes())
-}
+#[cfg(test)]
+mod tests {
+    use super::address;
 
-fn asynchronous(stream: std::os::unix::net::UnixStream) -> io::Result<UnixStream> {
-    stream.set_nonblocking(true)?;
-    UnixStream::from_std(stream)
-}
-
-fn unreachable(directory: &Path, error: &io::Error) -> Error {
-    failed(format!(
-        "the server that holds the store {} cannot be reached through its {SOCKET_NAME}: {error}",
-        directory.display()
-    ))
-}
-
-#[expect(clippy::needless_pass_by_value, reason = "for map_err")]
-fn broken(error: hyper::Error) -> Error {
-    failed(format!(
-        "the connection to the server that holds the store failed: {error}; the last write may or \
-         may not be committed"
-    ))
+    #[test]
+    fn segments_of_addresses_are_percent_encoded() {
+        assert_eq!(address(["a b", "é/.."]), "/documents/a%20b/%C3%A9%2F%2E%2E");
+    }
 }

@@ -2,17 +2,21 @@
 
 use std::path::Path;
 
+use form_urlencoded::Serializer;
+use serde_json::Value;
+
 use crate::cli::arguments::CheckArguments;
 use crate::cli::arguments::location::StoreLocation;
-use crate::cli::connect::access::DatabaseAccess;
+use crate::cli::connect::client::Client;
 use crate::cli::connect::opening::StorePurpose;
-use crate::cli::outcome::{Done, Ended};
+use crate::cli::connect::reply::{error_of, other_version};
+use crate::cli::outcome::{Done, Ended, failed};
 use crate::cli::read::names;
 use crate::cli::terminal::output::Output;
-use crate::database::{Finding, Severity, Summary};
+use crate::database::Summary;
 use crate::document::json::write_string;
 use crate::error::Result;
-use crate::key::{hex, tuple_text};
+use crate::server::local::operator_routes::CHECK;
 use crate::store::{EmbeddedReader, FILE_NAME};
 
 pub(crate) async fn run(store: &StoreLocation, check: CheckArguments) -> Done {
@@ -20,9 +24,9 @@ pub(crate) async fn run(store: &StoreLocation, check: CheckArguments) -> Done {
         (StoreLocation::Directory(directory), None) => damaged_pages(directory)?,
         _ => None,
     };
-    let access = DatabaseAccess::open(store, StorePurpose::Read).await?;
+    let client = Client::open_store(store, StorePurpose::Read).await?;
     if let Some(collection) = &check.collection {
-        names::check(&access, collection).await?;
+        names::check(&client, collection).await?;
     }
     let mut output = Output::stdout();
     if let Some((file, message)) = &pages {
@@ -35,12 +39,21 @@ pub(crate) async fn run(store: &StoreLocation, check: CheckArguments) -> Done {
         // Reading a damaged page can fail.
         output.flush()?;
     }
-    let mut findings = access.check(check.collection.as_deref()).await?;
+    let mut lines = client.get(&path(check.collection.as_deref())).await?;
     let mut summary = loop {
-        match findings.next().await? {
-            Ok(finding) if check.json => output.write(&finding_json(&finding))?,
-            Ok(finding) => output.write(finding_text(&finding).as_bytes())?,
-            Err(summary) => break summary,
+        let Some(line) = lines.line().await? else {
+            return Err(failed("the check ended before its summary").into());
+        };
+        let parsed: Value =
+            serde_json::from_slice(&line).map_err(|error| other_version(&error.to_string()))?;
+        if let Some(summary) = summary(&parsed) {
+            break summary?;
+        }
+        if check.json {
+            output.write(&line)?;
+            output.write(b"\n")?;
+        } else {
+            output.write(finding_text(&parsed).as_bytes())?;
         }
     };
     summary.faults += u64::from(pages.is_some());
@@ -67,35 +80,32 @@ fn damaged_pages(directory: &Path) -> Result<Option<(String, String)>> {
     Ok(wrong.map(|wrong| (file.display().to_string(), wrong)))
 }
 
-fn finding_text(finding: &Finding) -> String {
-    let Finding { message, key, .. } = finding;
-    let severity = match finding.severity {
-        Severity::Fault => "fault",
-        Severity::Unverified => "unverified",
-        Severity::Information => "information",
-    };
-    format!(
-        "{severity}: {message}: {} [{}]\n",
-        tuple_text(key),
-        hex(key)
-    )
+fn path(collection: Option<&str>) -> String {
+    let mut query = Serializer::new(String::new());
+    query.extend_pairs(collection.map(|collection| ("collection", collection)));
+    format!("{CHECK}?{}", query.finish())
 }
 
-fn finding_json(finding: &Finding) -> Vec<u8> {
-    let severity = match finding.severity {
-        Severity::Fault => "FAULT",
-        Severity::Unverified => "UNVERIFIED",
-        Severity::Information => "INFORMATION",
-    };
-    let (tuple, hex) = (tuple_text(&finding.key), hex(&finding.key));
-    let members = [
-        ("severity", severity),
-        ("code", &finding.code),
-        ("message", &finding.message),
-        ("tuple", &tuple),
-        ("key", &hex),
-    ];
-    object_json(&members)
+/// The summary, or why the check failed. `None` if the line is a finding.
+fn summary(line: &Value) -> Option<Result<Summary>> {
+    if let Value::Object(_) = &line["error"] {
+        return Some(Err(error_of(&line["error"])));
+    }
+    let numbers = line.get("summary")?;
+    let names = Summary::default().numbers();
+    let numbers = names.map(|(name, _)| numbers[name].as_u64().unwrap_or_default());
+    Some(Ok(Summary::from_numbers(numbers)))
+}
+
+fn finding_text(finding: &Value) -> String {
+    let text = |name: &str| finding[name].as_str().unwrap_or_default();
+    format!(
+        "{}: {}: {} [{}]\n",
+        text("severity").to_lowercase(),
+        text("message"),
+        text("tuple"),
+        text("key")
+    )
 }
 
 fn pages_json(file: &str, message: &str) -> Vec<u8> {

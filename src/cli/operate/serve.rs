@@ -10,8 +10,8 @@ use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::cli::arguments::location::StoreLocation;
+use crate::cli::arguments::serve::units::Retention;
 use crate::cli::arguments::serve::{LogFormat, Serve};
-use crate::cli::arguments::units::Retention;
 use crate::cli::connect::opening::{RecoveryProgress, open_to_serve};
 use crate::cli::outcome::{Done, Ended};
 use crate::cli::terminal::files::make_room;

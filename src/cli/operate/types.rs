@@ -1,53 +1,70 @@
 //! `phyllo types`
 
-use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Read};
 use std::path::Path;
 
+use bytes::Bytes;
+use form_urlencoded::Serializer;
+use http::Method;
 use indicatif::HumanCount;
+use serde_json::Value;
 use tokio::task::yield_now;
 use tokio::time::sleep;
 
-use crate::cli::arguments::location::StoreLocation;
 use crate::cli::arguments::types::{SetType, TypedCollection, TypesArguments, TypesCommand};
-use crate::cli::connect::access::{DatabaseAccess, ExportedDocuments};
+use crate::cli::connect::client::{Client, DataSource};
+use crate::cli::connect::data::{OperationVariables, check_json};
 use crate::cli::connect::opening::StorePurpose;
 use crate::cli::outcome::{Done, Ended, failed};
+use crate::cli::read::collection_types::{ReadType, stored_types};
+use crate::cli::read::export::{exported, omitted};
 use crate::cli::read::names;
-use crate::cli::terminal::output::{Output, say};
-use crate::database::{Misfit, StoredType, TypeChange, TypeChecker, TypeState};
+use crate::cli::terminal::output::{Output, on_one_line, say};
+use crate::cli::write::set_type::set_type;
+use crate::database::TypeChecker;
+use crate::document::flatten::json_text;
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::{INDEX_POLL_TIME, TYPE_BYTES_MAX, TYPE_VIOLATIONS_MAX};
-use crate::operations::InferredType;
+use crate::operations::{InferredType, parse_line};
+use crate::server::local::operator_routes::CHECK_TYPE;
 
-pub(crate) async fn run(store: &StoreLocation, arguments: TypesArguments) -> Done {
+const DROP_TYPE: &str = "mutation DropType($collection: String!) {
+  dropCollectionType(collection: $collection)
+}";
+
+pub(crate) async fn run(source: DataSource<'_>, arguments: TypesArguments) -> Done {
     let purpose = match &arguments.command {
         TypesCommand::Infer(_) | TypesCommand::Show(_) | TypesCommand::List => StorePurpose::Read,
         TypesCommand::Set(_) | TypesCommand::Check(_) | TypesCommand::Drop(_) => {
             StorePurpose::Change
         }
     };
-    let access = DatabaseAccess::open(store, purpose).await?;
+    let client = Client::open(source, purpose).await?;
     match arguments.command {
-        TypesCommand::Infer(TypedCollection { collection }) => infer(&access, &collection).await,
-        TypesCommand::Set(arguments) => set(&access, arguments).await,
-        TypesCommand::Show(TypedCollection { collection }) => show(&access, &collection).await,
-        TypesCommand::List => list(&access).await,
-        TypesCommand::Check(TypedCollection { collection }) => check(&access, &collection).await,
-        TypesCommand::Drop(TypedCollection { collection }) => drop_type(&access, &collection).await,
+        TypesCommand::Infer(TypedCollection { collection }) => infer(&client, &collection).await,
+        TypesCommand::Set(arguments) => set(&client, arguments).await,
+        TypesCommand::Show(TypedCollection { collection }) => show(&client, &collection).await,
+        TypesCommand::List => list(&client).await,
+        TypesCommand::Check(TypedCollection { collection }) => check(&client, &collection).await,
+        TypesCommand::Drop(TypedCollection { collection }) => drop_type(&client, &collection).await,
     }
 }
 
-async fn infer(access: &DatabaseAccess, collection: &str) -> Done {
-    names::check(access, collection).await?;
-    let mut documents: ExportedDocuments = access.scan(collection).await?;
+async fn infer(client: &Client, collection: &str) -> Done {
+    names::check(client, collection).await?;
+    let mut documents = exported(client, collection).await?;
     let mut inferred = InferredType::default();
-    while let Some(document) = documents.next().await? {
-        // Documents of other programs without a GraphQL ID are not validated either.
-        if let Ok(document) = document {
-            inferred.add(&document.json)?;
+    while let Some(line) = documents.line().await? {
+        match omitted(&line) {
+            None => inferred.add(parse_line(json_text(&line)?)?.document.as_bytes())?,
+            Some(why) if why["code"] == "INTERNAL" => {
+                let why = why["omitted"].as_str().unwrap_or_default();
+                return Err(Error::new(ErrorKind::Internal, why).into());
+            }
+            // Documents of other programs without a GraphQL ID are not validated either.
+            Some(_) => {}
         }
         // Allows an interrupt here.
         yield_now().await;
@@ -55,58 +72,72 @@ async fn infer(access: &DatabaseAccess, collection: &str) -> Done {
     print(&inferred.into_schema()?)
 }
 
-async fn set(access: &DatabaseAccess, arguments: SetType) -> Done {
+async fn set(client: &Client, arguments: SetType) -> Done {
     let SetType {
         of: TypedCollection { collection },
         file,
         dry_run,
     } = arguments;
     let schema = read_schema(&file)?;
-    let defined = access.set_type(&collection, &schema, dry_run).await?;
+    check_json(&schema)?;
+    let defined = set_type(client, &collection, &schema, dry_run).await?;
     if !dry_run {
-        return checked(access, &collection).await;
+        return checked(client, &collection).await;
     }
-    print_misfits(&defined.misfits)?;
-    let examined = HumanCount(defined.examined.unwrap_or_default());
-    let meaning = match (defined.effect, defined.complete) {
-        (TypeChange::Unchanged, _) => {
+    let violations = defined["violations"].as_array();
+    let violations = violations.map(Vec::as_slice).unwrap_or_default();
+    print_violations(violations)?;
+    let examined = HumanCount(defined["examined"].as_u64().unwrap_or_default());
+    let effect = defined["effect"].as_str().unwrap_or_default();
+    let meaning = match (effect, defined["complete"] == true) {
+        ("UNCHANGED", _) => {
             format!("the collection {collection:?} has this type already")
         }
-        (TypeChange::Compatible, _) => "all stored documents certainly fit".to_owned(),
-        (TypeChange::NeedsCheck, true) => format!("{examined} documents were read"),
-        (TypeChange::NeedsCheck, false) => {
+        ("COMPATIBLE", _) => "all stored documents certainly fit".to_owned(),
+        (_, true) => format!("{examined} documents were read"),
+        (_, false) => {
             format!("{examined} documents were read; there are more, which were not")
         }
     };
     say(format_args!("{meaning}"));
-    fail_if_any(&defined.misfits)
+    fail_if_any(violations)
 }
 
-async fn show(access: &DatabaseAccess, collection: &str) -> Done {
-    let stored = stored(access, collection).await?;
-    print(stored.schema.as_deref().unwrap_or_default())
+async fn show(client: &Client, collection: &str) -> Done {
+    print(&stored(client, collection).await?.schema)
 }
 
-async fn list(access: &DatabaseAccess) -> Done {
+async fn list(client: &Client) -> Done {
     let mut output = Output::stdout();
-    for stored in access.types(None).await? {
-        let state = stored.state.name();
+    for stored in stored_types(client, None).await? {
         let collection = on_one_line(&stored.collection);
-        let line = format!("{collection}\t{state}\t{}\n", stored.misfits.len());
-        output.write(line.as_bytes())?;
+        let (state, count) = (&stored.state, stored.violations.len());
+        output.write(format!("{collection}\t{state}\t{count}\n").as_bytes())?;
     }
     output.finish()
 }
 
-async fn check(access: &DatabaseAccess, collection: &str) -> Done {
-    if !access.check_type(collection).await? {
+async fn check(client: &Client, collection: &str) -> Done {
+    if !client.is_of_operator() {
+        let message = "`phyllo types check` reads the store itself: run it on the server's machine, without --url";
+        return Err(Ended::Misused(Error::bad_input(message)));
+    }
+    let query = Serializer::new(String::new())
+        .append_pair("collection", collection)
+        .finish();
+    let path = format!("{CHECK_TYPE}?{query}");
+    let reply = client.send(Method::POST, &path, [], Bytes::new()).await?;
+    let begun: Value = serde_json::from_slice(&reply.whole().await?).unwrap_or_default();
+    if begun["begun"] != true {
         return Err(no_type(collection));
     }
-    checked(access, collection).await
+    checked(client, collection).await
 }
 
-async fn drop_type(access: &DatabaseAccess, collection: &str) -> Done {
-    if !access.drop_type(collection).await? {
+async fn drop_type(client: &Client, collection: &str) -> Done {
+    let variables = OperationVariables::of_collection(collection);
+    let data = client.execute(DROP_TYPE, variables).await?;
+    if data.parsed("dropCollectionType")? != true {
         return Err(no_type(collection));
     }
     say(format_args!(
@@ -116,35 +147,32 @@ async fn drop_type(access: &DatabaseAccess, collection: &str) -> Done {
 }
 
 /// Waits until the stored documents are checked, and reports the result.
-async fn checked(access: &DatabaseAccess, collection: &str) -> Done {
+async fn checked(client: &Client, collection: &str) -> Done {
     loop {
-        if let DatabaseAccess::Direct(database) = access {
+        if let Some(database) = client.database() {
             // No server does it, unless it is one of a cluster.
             let mut checker = TypeChecker::of_collection(database.clone(), collection);
             checker.finish().await?;
         }
-        let stored = stored(access, collection).await?;
-        match stored.state {
-            TypeState::Checking => sleep(INDEX_POLL_TIME).await,
-            TypeState::Enforced => {
+        let stored = stored(client, collection).await?;
+        match &*stored.state {
+            "ENFORCED" => {
                 say(format_args!(
                     "all documents of the collection {collection:?} fit its type"
                 ));
                 return Ok(());
             }
-            TypeState::Failed => {
-                print_misfits(&stored.misfits)?;
-                return fail_if_any(&stored.misfits);
+            "FAILED" => {
+                print_violations(&stored.violations)?;
+                return fail_if_any(&stored.violations);
             }
+            _ => sleep(INDEX_POLL_TIME).await,
         }
     }
 }
 
-async fn stored(
-    access: &DatabaseAccess,
-    collection: &str,
-) -> std::result::Result<StoredType, Ended> {
-    let mut types = access.types(Some(collection)).await?;
+async fn stored(client: &Client, collection: &str) -> std::result::Result<ReadType, Ended> {
+    let mut types = stored_types(client, Some(collection)).await?;
     types.pop().ok_or_else(|| no_type(collection))
 }
 
@@ -183,45 +211,29 @@ fn print(schema: &str) -> Done {
 }
 
 /// Prints a line for each place that does not fit.
-fn print_misfits(misfits: &[Misfit]) -> Done {
+fn print_violations(violations: &[Value]) -> Done {
     let mut output = Output::stdout();
-    for Misfit { id, violation } in misfits {
-        let value = match &violation.value {
+    for violation in violations {
+        let text = |name: &str| violation[name].as_str().unwrap_or_default();
+        let value = match violation["value"].as_str() {
             Some(value) => format!(", not {}", abridged(value)),
             None => String::new(),
         };
-        let id = on_one_line(&id.to_string());
-        let place = on_one_line(&violation.place);
-        let reason = format!("{}: {}{value}", violation.keyword, violation.expected);
-        let line = format!("{id}\t{place}\t{}\n", on_one_line(&reason));
+        let key = on_one_line(text("key"));
+        let place = on_one_line(text("place"));
+        let reason = format!("{}: {}{value}", text("keyword"), text("expected"));
+        let line = format!("{key}\t{place}\t{}\n", on_one_line(&reason));
         output.write(line.as_bytes())?;
     }
     output.finish()
 }
 
-/// Text with its control characters escaped as in JSON, so that it stays in its line and column.
-fn on_one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' => line.push_str("\\n"),
-            '\t' => line.push_str("\\t"),
-            control if control.is_control() => {
-                // Writing to a string cannot fail.
-                let _ = write!(line, "\\u{:04x}", u32::from(control));
-            }
-            other => line.push(other),
-        }
-    }
-    line
-}
-
 /// Fails if there are places that do not fit, and reports how many.
-fn fail_if_any(misfits: &[Misfit]) -> Done {
-    if misfits.is_empty() {
+fn fail_if_any(violations: &[Value]) -> Done {
+    if violations.is_empty() {
         return Ok(());
     }
-    let count = misfits.len();
+    let count = violations.len();
     // A check ends after so many.
     let at_least = if count >= TYPE_VIOLATIONS_MAX {
         "at least "

@@ -5,25 +5,23 @@ use std::io::Write;
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
+use serde_json::Value;
 use tokio::task::yield_now;
 
 use super::names;
 use crate::cli::arguments::Export;
-use crate::cli::arguments::location::StoreLocation;
-use crate::cli::connect::access::{DatabaseAccess, ExportedDocuments};
+use crate::cli::connect::client::{Client, DataSource, address};
 use crate::cli::connect::opening::StorePurpose;
+use crate::cli::connect::reply::Reply;
 use crate::cli::outcome::{Done, failed};
 use crate::cli::terminal::output::{Output, say};
-use crate::database::Foreign;
-use crate::error::Error;
-use crate::key::tuple_text;
-use crate::operations::write_line;
-use crate::server::local::wire::is_about_one;
+use crate::error::{Error, Result};
 
-pub(crate) async fn run(store: &StoreLocation, export: Export) -> Done {
-    let access = DatabaseAccess::open(store, StorePurpose::Read).await?;
-    names::check(&access, &export.collection.name).await?;
-    let documents = access.scan(&export.collection.name).await?;
+pub(crate) async fn run(source: DataSource<'_>, export: Export) -> Done {
+    let client = Client::open(source, StorePurpose::Read).await?;
+    let collection = &export.collection.name;
+    names::check(&client, collection).await?;
+    let documents = exported(&client, collection).await?;
     let Some(path) = export.output else {
         return write_all(documents, Output::stdout()).await;
     };
@@ -43,27 +41,34 @@ pub(crate) async fn run(store: &StoreLocation, export: Export) -> Done {
     Ok(())
 }
 
-async fn write_all(mut documents: ExportedDocuments, mut output: Output<impl Write>) -> Done {
-    let mut line = Vec::new();
+/// The lines of all documents of a collection, and of those that cannot be exported.
+///
+/// # Errors
+/// Why the export is refused.
+pub(crate) async fn exported(client: &Client, collection: &str) -> Result<Reply> {
+    let path = format!("{}?onError=continue", address([collection]));
+    client.get(&path).await
+}
+
+async fn write_all(mut documents: Reply, mut output: Output<impl Write>) -> Done {
     let (mut foreign, mut damaged) = (0_u64, 0_u64);
-    loop {
-        match documents.next().await {
-            Ok(None) => break,
-            Ok(Some(Ok(document))) => {
-                write_line(&mut line, &document);
+    while let Some(line) = documents.line().await? {
+        match omitted(&line) {
+            None => {
                 output.write(&line)?;
+                output.write(b"\n")?;
                 // Allows an interrupt here.
                 yield_now().await;
             }
-            Ok(Some(Err(Foreign { key }))) => {
-                foreign += 1;
-                say(format_args!("not exported: {}", tuple_text(&key)));
+            Some(why) => {
+                if why["code"] == "INTERNAL" {
+                    damaged += 1;
+                } else {
+                    foreign += 1;
+                }
+                let reason = why["omitted"].as_str().unwrap_or_default();
+                say(format_args!("not exported: {reason}"));
             }
-            Err(error) if is_about_one(&error) => {
-                damaged += 1;
-                say(format_args!("not exported: {error}"));
-            }
-            Err(error) => return Err(error.into()),
         }
     }
     output.finish()?;
@@ -80,6 +85,14 @@ async fn write_all(mut documents: ExportedDocuments, mut output: Output<impl Wri
         .into());
     }
     Ok(())
+}
+
+/// What the line of a document that was not exported says. `None` for the line of a document.
+pub(crate) fn omitted(line: &[u8]) -> Option<Value> {
+    if line.starts_with(b"{\"id\":") {
+        return None;
+    }
+    serde_json::from_slice(line).ok()
 }
 
 /// A partial file next to its final path. Dropping it removes the file.

@@ -2,30 +2,52 @@
 
 use std::io::IsTerminal;
 
+use form_urlencoded::Serializer;
+use serde_json::Value;
+
 use super::{follow, names};
 use crate::cli::arguments::location::StoreLocation;
+use crate::cli::arguments::parse::WrittenPath;
 use crate::cli::arguments::{Get, PairsArguments, PlaceArguments};
-use crate::cli::connect::access::DatabaseAccess;
+use crate::cli::connect::client::{Client, DataSource};
+use crate::cli::connect::data::OperationVariables;
 use crate::cli::connect::opening::StorePurpose;
+use crate::cli::connect::raw_json::RawJson;
+use crate::cli::connect::reply::other_version;
 use crate::cli::outcome::Done;
 use crate::cli::terminal::output::Output;
 use crate::cli::terminal::pretty;
-use crate::database::DocumentKey;
+use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{hex, tuple_text};
+use crate::server::local::operator_routes::PAIRS;
 
-pub(crate) async fn get(store: &StoreLocation, get: Get) -> Done {
-    let document = document(&get.place)?;
-    let access = DatabaseAccess::open(store, StorePurpose::Read).await?;
-    let path = get.place.path.clone();
+const GET: &str = "query Get($collection: String!, $id: ID!, $path: Path!) {
+  document(collection: $collection, id: $id, path: $path) { value }
+}";
+
+/// Prints the value at a place.
+pub(crate) async fn get(source: DataSource<'_>, get: Get) -> Done {
+    let client = Client::open(source, StorePurpose::Read).await?;
+    let place = &get.place;
     if get.watch {
-        return follow::watch(&access, document, path).await;
+        return follow::watch(&client, place).await;
     }
-    let Some(mut json) = access.get(document, path).await? else {
-        names::check(&access, &get.place.collection.name).await?;
-        return Err(nothing(&get.place).into());
+    let variables = OperationVariables::of_collection(&place.collection.name)
+        .string("id", &place.id.to_string())
+        .path(&place.path);
+    let data = client.execute(GET, variables).await?;
+    let Some(found) = data.field("document")? else {
+        names::check(&client, &place.collection.name).await?;
+        return Err(nothing(place).into());
     };
-    if get.pretty || std::io::stdout().is_terminal() {
+    let value = found.member("value")?.map_or("null", RawJson::text);
+    print_value(value, get.pretty)
+}
+
+/// Prints a value as JSON on one line, or indented.
+pub(crate) fn print_value(json: &str, is_pretty: bool) -> Done {
+    let mut json = json.as_bytes().to_vec();
+    if is_pretty || std::io::stdout().is_terminal() {
         json = pretty::pretty(&json)?;
     }
     json.push(b'\n');
@@ -34,34 +56,47 @@ pub(crate) async fn get(store: &StoreLocation, get: Get) -> Done {
     output.finish()
 }
 
+/// Prints the pairs at a place.
 pub(crate) async fn pairs(store: &StoreLocation, arguments: PairsArguments) -> Done {
-    let document = document(&arguments.place)?;
-    let access = DatabaseAccess::open(store, StorePurpose::Read).await?;
-    let pairs = access.pairs(document, arguments.place.path.clone()).await?;
-    if pairs.is_empty() {
-        names::check(&access, &arguments.place.collection.name).await?;
-        return Err(nothing(&arguments.place).into());
-    }
+    let client = Client::open_store(store, StorePurpose::Read).await?;
+    let place = &arguments.place;
+    let query = Serializer::new(String::new())
+        .append_pair("collection", &place.collection.name)
+        .append_pair("id", &place.id.to_string())
+        .append_pair("path", &place.path.text)
+        .finish();
+    let mut lines = client.get(&format!("{PAIRS}?{query}")).await?;
     let mut output = Output::stdout();
-    for (key, value) in pairs.iter() {
-        let line = if arguments.hex {
-            format!("{} {}\n", hex(key), hex(value))
-        } else {
-            format!("{} → {}\n", tuple_text(key), tuple_text(value))
-        };
-        output.write(line.as_bytes())?;
+    let mut is_empty = true;
+    while let Some(line) = lines.line().await? {
+        output.write(pair_line(&line, arguments.hex)?.as_bytes())?;
+        is_empty = false;
+    }
+    if is_empty {
+        names::check(&client, &place.collection.name).await?;
+        return Err(nothing(place).into());
     }
     output.finish()
 }
 
-fn document(place: &PlaceArguments) -> Result<DocumentKey> {
-    DocumentKey::new(&*place.collection.name, place.id.clone())
+fn pair_line(line: &[u8], is_hex: bool) -> Result<String> {
+    let pair: Value =
+        serde_json::from_slice(line).map_err(|error| other_version(&error.to_string()))?;
+    let text = |name: &str| pair[name].as_str().unwrap_or_default().to_owned();
+    Ok(if is_hex {
+        format!("{} {}\n", text("keyHex"), text("valueHex"))
+    } else {
+        format!("{} → {}\n", text("key"), text("value"))
+    })
 }
 
 fn nothing(place: &PlaceArguments) -> Error {
-    let id = place.id.to_string();
-    let collection = &place.collection.name;
-    let at = match &*place.path.text {
+    nothing_at(&place.collection.name, &place.id, &place.path)
+}
+
+/// The error of a command that needs a value at a place.
+pub(crate) fn nothing_at(collection: &str, id: &DocumentId, path: &WrittenPath) -> Error {
+    let at = match &*path.text {
         "" => String::new(),
         path => format!(" at the path {path}"),
     };

@@ -64,6 +64,26 @@ fn ended(error: &io::Error, name: &str) -> Ended {
     failed(format!("{name} cannot be written: {error}")).into()
 }
 
+/// Text with its control characters escaped as in JSON, so that it stays in its line and column.
+pub(crate) fn on_one_line(text: &str) -> String {
+    let mut line = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' => line.push_str("\\n"),
+            '\t' => line.push_str("\\t"),
+            control if control.is_control() => {
+                // Writing to a string cannot fail.
+                let _ = std::fmt::Write::write_fmt(
+                    &mut line,
+                    format_args!("\\u{:04x}", u32::from(control)),
+                );
+            }
+            other => line.push(other),
+        }
+    }
+    line
+}
+
 /// Prints a line to standard error. Ignores errors.
 pub(crate) fn say(message: fmt::Arguments<'_>) {
     let _said = writeln!(io::stderr(), "{message}");

@@ -6,7 +6,6 @@ pub(crate) mod check_references;
 pub(crate) mod reference_indexes;
 pub(crate) mod settle_references;
 pub(crate) mod simulate_type;
-pub(crate) mod sweep;
 pub(crate) mod take;
 pub(crate) mod test;
 pub(crate) mod type_checker;

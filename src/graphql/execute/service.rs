@@ -26,9 +26,9 @@ use super::streaming::{EventResponse, ResponseStream, Started};
 use super::subscriptions::changes::responses_to_changes;
 use super::subscriptions::followed_place::cut_to;
 use super::subscriptions::live::{LiveKey, LiveQueries};
-use super::subscriptions::target::{SubscriptionTarget, target};
+use super::subscriptions::target::{FollowedSpan, SubscriptionTarget, target};
 use crate::budget::Pool;
-use crate::database::{Database, FollowFrom, FollowedChange, Interest};
+use crate::database::{Database, FollowFrom, FollowedChange, Interest, changes_cursor};
 use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_stats::{RequestStats, type_name};
@@ -42,6 +42,7 @@ use crate::graphql::response::commit_version::fill;
 use crate::graphql::response::write_errors::{complete, server_error, without_data};
 use crate::graphql::schema::scope::SchemaScope;
 use crate::graphql::variables::variable_cost::check_uses;
+use crate::key::Version;
 use crate::limits::Bounds;
 use crate::rights::{Principal, RequestRights};
 use crate::store::{Decision, Transaction, TransactionResult};
@@ -272,7 +273,7 @@ impl GraphQl {
                 live.subscribe(key, pause, follow, rules, execute, refusal)
                     .await
             }
-            SubscriptionTarget::Changes(interest, after) => {
+            SubscriptionTarget::Changes(interest, span) => {
                 let idle = Arc::new(self.0.idle(operation));
                 let interest = Arc::new(interest);
                 let check = {
@@ -282,8 +283,8 @@ impl GraphQl {
                 // By the rules of now, because those that replace them from now on are noticed.
                 check()?;
                 let changes = self.0.database.changes();
-                let from = after.map_or(FollowFrom::Now, FollowFrom::Cursor);
-                let follower = changes.follow((*interest).clone(), from).await?;
+                let end = self.0.end_of(&span).await?;
+                let follower = changes.follow((*interest).clone(), span.from).await?;
                 let respond = move |change| -> BoxFuture<'static, EventResponse> {
                     let (inner, operation) = (inner.clone(), inner.renewed(&idle));
                     let interest = interest.clone();
@@ -294,8 +295,9 @@ impl GraphQl {
                             .await
                     })
                 };
+                let changes = (follower, end);
                 Ok(responses_to_changes(
-                    follower, rules, refusal, check, respond,
+                    changes, rules, refusal, check, respond,
                 ))
             }
         }
@@ -352,6 +354,16 @@ impl GraphQl {
 }
 
 impl ServiceParts {
+    /// The version of the last commit that a subscription follows. `None` if it waits for further ones.
+    async fn end_of(&self, span: &FollowedSpan) -> Result<Option<Version>> {
+        if span.waits {
+            return Ok(None);
+        }
+        let snapshot = self.database.snapshot().await?;
+        let cursor = changes_cursor(&*snapshot).await?;
+        Ok(cursor.map(|cursor| cursor.position.version))
+    }
+
     async fn prepare(
         self: &Arc<Self>,
         request: Request,

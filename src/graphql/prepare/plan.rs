@@ -269,14 +269,16 @@ schema_fields! {
             "value" => DeletedValue;
         "DocumentAppend": "documentId" => AppendedId, "key" => AppendedKey,
             "collection" => AppendedCollection, "version" => AppendedVersion;
-        "DocumentBulkResult": "matched" => Matched, "changed" => Changed, "unchanged" => Unchanged;
+        "DocumentBulkResult": "matched" => Matched, "changed" => Changed, "unchanged" => Unchanged,
+            "examined" => BulkExamined, "next" => BulkNext;
         "DocumentWriteResult": "key" => WrittenKey, "collection" => WrittenCollection,
             "created" => WrittenCreated, "deleted" => WrittenDeleted;
         "DocumentUpdateResult": "operator" => UpdateOperator, "at" => UpdateAt, "places" => UpdatePlaces;
         "DocumentCollectionDrop": "collection" => DroppedCollection, "documents" => DroppedDocuments;
         "DocumentChange": "cursor" => ChangeCursor, "version" => ChangeVersion,
             "collection" => ChangeCollection, "key" => ChangeKey, "kind" => ChangeKind,
-            "paths" => ChangePaths, "resync" => ChangeResync;
+            "paths" => ChangePaths, "resync" => ChangeResync,
+            "time" => ChangeTime;
     }
 }
 

@@ -14,7 +14,7 @@ mod entity_tags;
 mod lines;
 mod part_read;
 mod part_write;
-mod problem;
+pub(crate) mod problem;
 mod representation;
 
 use std::sync::Arc;

@@ -12,6 +12,7 @@ use std::sync::Arc;
 use tokio::net::UnixListener;
 use tokio::sync::Notify;
 
+use super::operator_interface::OperatorInterface;
 use crate::database::Database;
 use crate::error::{Error, Result};
 use crate::graphql::GraphQl;
@@ -59,8 +60,8 @@ impl LocalSocket {
         self
     }
 
-    /// Serves the socket until `stop` completes, then finishes the accepted requests, for at most
-    /// [`STOP_TIME_MAX`].
+    /// Serves the socket until `stop` completes, then ends the streams and finishes the accepted requests, for at
+    /// most [`STOP_TIME_MAX`].
     ///
     /// # Errors
     /// `UNAVAILABLE`: serving failed.
@@ -74,9 +75,15 @@ impl LocalSocket {
         };
         let stopping = Arc::new(Notify::new());
         let stopped = stopping.clone();
-        let serving = axum::serve(listener, super::router(database, self.graphql.take()));
+        let interface = OperatorInterface::new(database, self.graphql.take());
+        let (graphql, streams) = (interface.graphql.clone(), interface.options.streams);
+        if let Err(error) = graphql.refresh_types().await {
+            tracing::warn!("the types of collections cannot be read: {error}");
+        }
+        let serving = axum::serve(listener, interface.router);
         let serving = serving.with_graceful_shutdown(async move {
             stop.await;
+            streams.stop();
             stopped.notify_one();
         });
         let patience = async {
@@ -87,6 +94,7 @@ impl LocalSocket {
             served = serving => served.map_err(|error| {
                 Error::unavailable("the local socket failed", error.to_string())
             }),
+            () = graphql.follow_types() => Ok(()),
             () = patience => Ok(()),
         }
     }

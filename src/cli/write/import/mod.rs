@@ -2,7 +2,7 @@
 //!
 //! A thread reads the streams ([`read_batches`]): it decompresses them ([`decompress`]), finds the end of
 //! each document ([`text::split`]), parses it and determines its id ([`prepare`]), and makes batches. Meanwhile
-//! this task commits the previous batch in one transaction. Memory is bounded by the largest document and
+//! this task sends the previous batch, which becomes one transaction. Memory is bounded by the largest document and
 //! three batches.
 
 pub(crate) mod decompress;
@@ -25,23 +25,22 @@ use read_batches::{ImportEvent, ReadOptions};
 use report::{Early, ImportReport};
 use table::FieldOptions;
 
-use crate::budget::{Budget, Steps};
-use crate::cli::arguments::location::StoreLocation;
+use super::upload::{UploadPolicy, UploadedBatch, append_document, upload};
 use crate::cli::arguments::{Import, OnError};
-use crate::cli::connect::access::DatabaseAccess;
+use crate::cli::connect::client::{Client, DataSource};
 use crate::cli::connect::opening::StorePurpose;
 use crate::cli::outcome::{Done, Ended, failed};
+use crate::cli::read::collection_types::{ReadType, stored_types};
 use crate::cli::terminal::interrupt::interrupted;
-use crate::database::{Existing, Put};
-use crate::error::{ErrorKind, Result};
-use crate::operations::Policy;
+use crate::database::Existing;
+use crate::error::{Error, ErrorKind, Result};
 use crate::types::CollectionType;
 
-pub(crate) async fn run(store: &StoreLocation, import: Import) -> Done {
+pub(crate) async fn run(source: DataSource<'_>, import: Import) -> Done {
     let sources = sources::list(&import.files, import.name.as_deref())?;
-    let access = open(store, import.dry_run).await?;
-    let collection_type = match &access {
-        Some(access) => collection_type(access, &import.collection.name).await?,
+    let client = open(source, import.dry_run).await?;
+    let collection_type = match &client {
+        Some(client) => collection_type(client, &import.collection.name).await?,
         None => None,
     };
     let go_on = import.on_error == OnError::Continue;
@@ -67,8 +66,8 @@ pub(crate) async fn run(store: &StoreLocation, import: Import) -> Done {
     let steps = reading.start(sources, report.counter());
     let steps = steps.map_err(|error| failed(format!("threads cannot be started: {error}")))?;
     let mut importing = Importing {
-        target: match access {
-            Some(access) if !import.dry_run => Target::Store(access),
+        target: match client {
+            Some(client) if !import.dry_run => Target::Database(BatchUpload::new(client)),
             _ => Target::Nothing(collection_type),
         },
         existing: import.existing.map(Existing::from),
@@ -85,38 +84,77 @@ pub(crate) async fn run(store: &StoreLocation, import: Import) -> Done {
     }
 }
 
-/// Opens the store. A dry run needs none, and creates none.
-async fn open(store: &StoreLocation, dry_run: bool) -> Result<Option<DatabaseAccess>> {
+/// Opens the database. A dry run needs no store, and creates none.
+async fn open(source: DataSource<'_>, dry_run: bool) -> Result<Option<Client>> {
     if !dry_run {
-        return DatabaseAccess::open(store, StorePurpose::Create)
-            .await
-            .map(Some);
+        return Client::open(source, StorePurpose::Create).await.map(Some);
     }
-    match DatabaseAccess::open(store, StorePurpose::Read).await {
+    match Client::open(source, StorePurpose::Read).await {
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
         opened => opened.map(Some),
     }
 }
 
-/// The type of the collection, if it has one.
-async fn collection_type(
-    access: &DatabaseAccess,
-    collection: &str,
-) -> Result<Option<CollectionType>> {
-    let types = access.types(Some(collection)).await?;
-    let Some(schema) = types.into_iter().find_map(|stored| stored.schema) else {
-        return Ok(None);
-    };
-    let parse = |steps: &Steps<'_>| CollectionType::parse(collection, &schema, steps);
-    let parsed = Budget::of_background().compute(parse).await?;
-    Ok(Some(parsed))
+/// The type of the collection, if it has one that the caller may read.
+async fn collection_type(client: &Client, collection: &str) -> Result<Option<CollectionType>> {
+    match stored_types(client, Some(collection)).await {
+        Ok(types) => types.first().map(ReadType::parsed).transpose(),
+        Err(error) if error.kind() == ErrorKind::Forbidden => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// Where documents go.
 enum Target {
-    Store(DatabaseAccess),
+    Database(BatchUpload),
     /// They are validated only, also by the type of the collection.
     Nothing(Option<CollectionType>),
+}
+
+/// Sends batches, one after another.
+struct BatchUpload {
+    client: Client,
+    /// What the keys of the batches begin with. A server that other processes reach over a network gets keys, so that
+    /// a batch can be sent again. `None` for others.
+    keys: Option<String>,
+    sent: u64,
+}
+
+impl BatchUpload {
+    fn new(client: Client) -> Self {
+        let is_remote = !client.is_of_operator();
+        Self {
+            client,
+            keys: is_remote.then(|| format!("import-{:032x}", rand::random::<u128>())),
+            sent: 0,
+        }
+    }
+
+    async fn send(
+        &mut self,
+        collection: &str,
+        policy: UploadPolicy,
+        batch: &[Prepared],
+    ) -> Result<UploadedBatch> {
+        let bytes = batch.iter().map(|prepared| prepared.text.len() + 64);
+        let mut lines = Vec::with_capacity(bytes.sum());
+        for prepared in batch {
+            append_document(&mut lines, &prepared.id, &prepared.text);
+        }
+        self.sent += 1;
+        let key = self
+            .keys
+            .as_ref()
+            .map(|keys| format!("{keys}-{}", self.sent));
+        let sent = upload(
+            &self.client,
+            collection,
+            policy,
+            lines.into(),
+            key.as_deref(),
+        );
+        sent.await
+    }
 }
 
 struct Importing {
@@ -171,68 +209,62 @@ impl Importing {
 
     /// Commits a batch. Returns false if the import stops after it.
     async fn commit(&mut self, batch: Vec<Prepared>) -> Result<bool> {
-        let mut documents = Vec::with_capacity(batch.len());
-        let mut texts = Vec::with_capacity(batch.len());
-        let mut places = Vec::with_capacity(batch.len());
-        let mut generated = false;
-        for prepared in batch {
-            generated |= prepared.generated;
-            documents.push(prepared.document);
-            texts.push(prepared.text);
-            places.push(prepared.place);
-        }
         // A generated id can be that of another import, so it must not replace what is stored there.
-        let by_default = if generated {
+        let by_default = if batch.iter().any(|prepared| prepared.generated) {
             Existing::MustEqual
         } else {
             Existing::Replace
         };
-        let policy = Policy {
-            existing: self.existing.unwrap_or(by_default),
-            go_on: self.go_on,
-        };
-        let results = match &self.target {
-            Target::Store(access) => {
-                let put = access.put_batch(&self.collection, documents, &texts, policy);
-                put.await?
+        let existing = self.existing.unwrap_or(by_default);
+        let uploaded = match &mut self.target {
+            Target::Database(upload) => {
+                let policy = UploadPolicy {
+                    mode: mode(existing),
+                    go_on: self.go_on,
+                };
+                upload.send(&self.collection, policy, &batch).await?
             }
             Target::Nothing(collection_type) => {
-                let mut results = Vec::with_capacity(documents.len());
-                for document in documents {
-                    let valid =
-                        dry_run::validate(&self.collection, collection_type.as_ref(), document);
-                    let go_on = valid.is_ok() || self.go_on;
-                    results.push(valid.map(|()| Put::Created));
-                    if !go_on {
-                        break;
-                    }
-                }
-                results
+                let target = (self.collection.as_str(), collection_type.as_ref());
+                dry_run::validate_batch(target, &batch, self.go_on)
             }
         };
-        let mut good = true;
-        for (result, place) in results.into_iter().zip(places) {
-            match result {
-                Ok(put) => self.report.put(put, place),
-                Err(error) => {
-                    good = false;
-                    let advice = match error.kind() {
-                        ErrorKind::AlreadyExists if policy.existing == Existing::MustEqual => {
-                            let id = self.report.proposed().unwrap_or("--id");
-                            format!(
-                                "; the id is generated: give --name or {id} for other ids, or --existing \
-                                 replace to replace the stored document"
-                            )
-                        }
-                        _ => String::new(),
-                    };
+        self.report.put(&uploaded);
+        let mut rejected = uploaded.rejected.into_iter().peekable();
+        let is_good = rejected.peek().is_none();
+        for (number, prepared) in (1..=uploaded.lines).zip(batch) {
+            match rejected.next_if(|(rejected, _)| *rejected == number) {
+                None => self.report.reached(prepared.place),
+                Some((_, error)) => {
+                    let advice = self.advice(existing, &error);
                     self.report.bad(&ImportFailure {
-                        place,
+                        place: prepared.place,
                         reason: format!("{error}{advice}"),
                     });
                 }
             }
         }
-        Ok(good || self.go_on)
+        Ok(is_good || self.go_on)
+    }
+
+    fn advice(&self, existing: Existing, error: &Error) -> String {
+        if error.kind() != ErrorKind::AlreadyExists || existing != Existing::MustEqual {
+            return String::new();
+        }
+        let id = self.report.proposed().unwrap_or("--id");
+        format!(
+            "; the id is generated: give --name or {id} for other ids, or --existing \
+             replace to replace the stored document"
+        )
+    }
+}
+
+/// The mode of an upload in which documents that exist are handled like this.
+fn mode(existing: Existing) -> &'static str {
+    match existing {
+        Existing::Fail => "insert",
+        Existing::Skip => "skip",
+        Existing::Replace => "replace",
+        Existing::MustEqual => "compare",
     }
 }

@@ -4,7 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::extended_json::{self, ExtendedError};
-use super::id_members::IdMembers;
+use super::id_members::{self, IdMembers};
 use super::text::chunks::TextPosition;
 use super::text::split::Piece;
 use crate::cli::arguments::ExportFormat;
@@ -14,7 +14,7 @@ use crate::document::json::{Event, Reader};
 use crate::error::{Error, Result};
 use crate::key::Leaves;
 use crate::limits::DOCUMENT_LEVELS_MAX;
-use crate::operations::{NewDocument, parse_line};
+use crate::operations::parse_line;
 
 /// How the documents of a stream get their ids.
 pub(crate) struct Naming {
@@ -61,7 +61,11 @@ pub(crate) struct ImportFailure {
 
 /// A document that is ready to be stored, and its text.
 pub(crate) struct Prepared {
-    pub(crate) document: NewDocument,
+    pub(crate) id: DocumentId,
+    /// The bytes of its keys and values.
+    pub(crate) leaves_bytes: usize,
+    /// The options that would take its id from the document, if it was generated and there are any.
+    pub(crate) proposed: Option<&'static str>,
     /// Whether the id was generated and does not come from the document.
     pub(crate) generated: bool,
     pub(crate) text: Vec<u8>,
@@ -78,7 +82,8 @@ struct Identified {
 }
 
 impl Naming {
-    /// Parses a document and determines its id.
+    /// Parses a document and determines its id. If it is generated, and `proposes` is set, looks for options that would
+    /// take it from the document.
     ///
     /// # Errors
     /// Why the document cannot be imported, and where the error is.
@@ -86,6 +91,7 @@ impl Naming {
         &self,
         mut piece: Piece,
         format: ExportFormat,
+        proposes: bool,
     ) -> Result<Prepared, ImportFailure> {
         let is_table = matches!(format, ExportFormat::Csv | ExportFormat::Tsv);
         if self.extended_json && !is_table {
@@ -98,10 +104,11 @@ impl Naming {
                 leaves,
                 text,
             }) => Ok(Prepared {
-                document: NewDocument {
-                    id,
-                    leaves: Ok(leaves),
-                },
+                id,
+                leaves_bytes: leaves.bytes(),
+                proposed: (generated && proposes)
+                    .then(|| id_members::proposed(&leaves))
+                    .flatten(),
                 generated,
                 place: self.place(piece.number, piece.place),
                 text: text.unwrap_or(piece.text),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
 use super::decompress::decompress;
-use super::id_members::{self, IdMembers};
+use super::id_members::IdMembers;
 use super::prepare::{ImportFailure, Naming, Prepared};
 use super::report::ReadCounter;
 use super::seen_ids::SeenIds;
@@ -197,13 +197,12 @@ impl Reading {
 
     /// Adds a document. Returns false if no other is read.
     fn document(&mut self, naming: &Naming, piece: Piece, format: ExportFormat) -> bool {
-        let prepared = naming.prepare(piece, format);
+        let prepared = naming.prepare(piece, format, !self.examined);
         if let Ok(prepared) = &prepared
             && prepared.generated
             && !std::mem::replace(&mut self.examined, true)
         {
-            let leaves = prepared.document.leaves.as_ref().ok();
-            if let Some(options) = leaves.and_then(id_members::proposed) {
+            if let Some(options) = prepared.proposed {
                 self.send(ImportEvent::Proposed(options));
             }
         }
@@ -254,8 +253,7 @@ impl ImportBatch {
 
     fn add(&mut self, prepared: Prepared) {
         self.bytes += prepared.text.len();
-        let leaves = prepared.document.leaves.as_ref();
-        self.leaves_bytes += leaves.map_or(0, crate::key::Leaves::bytes);
+        self.leaves_bytes += prepared.leaves_bytes;
         self.documents.push(prepared);
     }
 

@@ -8,7 +8,7 @@ use indicatif::{HumanCount, ProgressBar, ProgressStyle};
 use super::prepare::{ImportFailure, ImportPlace};
 use crate::cli::outcome::Interrupt;
 use crate::cli::terminal::output::say;
-use crate::database::Put;
+use crate::cli::write::upload::UploadedBatch;
 
 /// Counts the bytes that are read.
 pub(crate) struct ReadCounter(ProgressBar);
@@ -117,14 +117,16 @@ impl ImportReport {
         self.proposed
     }
 
-    /// Counts a stored document.
-    pub(crate) fn put(&mut self, put: Put, place: ImportPlace) {
+    /// Counts the stored documents of a batch.
+    pub(crate) fn put(&mut self, batch: &UploadedBatch) {
+        self.created += batch.created;
+        self.replaced += batch.replaced;
+        self.skipped += batch.unchanged;
+    }
+
+    /// Notes that a document is stored.
+    pub(crate) fn reached(&mut self, place: ImportPlace) {
         self.last = Some(place);
-        match put {
-            Put::Created => self.created += 1,
-            Put::Replaced => self.replaced += 1,
-            Put::Skipped => self.skipped += 1,
-        }
     }
 
     /// Counts and reports a failed document.

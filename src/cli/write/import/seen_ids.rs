@@ -40,7 +40,7 @@ impl SeenIds {
         if prepared.generated && !several_files {
             return Ok(prepared);
         }
-        let id = &prepared.document.id;
+        let id = &prepared.id;
         match self.documents.entry(self.hasher.hash_one(id)) {
             Entry::Vacant(entry) => {
                 entry.insert(self.last);

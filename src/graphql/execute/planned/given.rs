@@ -6,6 +6,7 @@ use bytes::Bytes;
 
 use super::seen_change::SeenChange;
 use crate::database::{self, DocumentKey, Update, UpdateOperator};
+use crate::document::id::DocumentId;
 use crate::document::json::write_string;
 use crate::document::path::Path;
 use crate::graphql::response::commit_version::text_of_commit;
@@ -113,6 +114,15 @@ pub(crate) struct BulkResult {
     pub(crate) matched: usize,
     pub(crate) changed: usize,
     pub(crate) updates: Vec<UpdateResult>,
+    /// None if all documents were examined.
+    pub(crate) portion: Option<ExaminedPortion>,
+}
+
+/// The documents of which some were changed.
+pub(crate) struct ExaminedPortion {
+    pub(crate) examined: usize,
+    /// The last of them, if others follow it.
+    pub(crate) next: Option<DocumentId>,
 }
 
 /// What one element of the operator lists of `updateDocuments` did, in all documents.

@@ -102,6 +102,16 @@ fn of_bulk(out: &mut Vec<u8>, result: &BulkResult, field: ElementField) -> Resul
         ElementField::Matched => result.matched,
         ElementField::Changed => result.changed,
         ElementField::Unchanged => result.matched - result.changed,
+        ElementField::BulkExamined => {
+            number(out, result.portion.as_ref().map(|portion| portion.examined));
+            return Ok(());
+        }
+        ElementField::BulkNext => {
+            let next = result.portion.as_ref();
+            let next = next.and_then(|portion| portion.next.as_ref());
+            string(out, next.map(ToString::to_string).as_deref());
+            return Ok(());
+        }
         _ => return Err(mismatch()),
     };
     number(out, Some(count));
@@ -175,6 +185,7 @@ fn of_change(
             write_list(out, places.iter(), write_place);
         }
         ElementField::ChangeResync => boolean(out, seen.needs_resync()),
+        ElementField::ChangeTime => number(out, Some(followed.commit.time)),
         _ => return Err(mismatch()),
     }
     Ok(())

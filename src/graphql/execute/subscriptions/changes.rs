@@ -6,13 +6,14 @@ use crate::database::{ChangeFollower, FollowedChange};
 use crate::error::{Error, Result};
 use crate::graphql::context::rules_in_force::{RulesInForce, replaced};
 use crate::graphql::execute::streaming::{EventResponse, ResponseStream, StreamedResponse};
+use crate::key::Version;
 
-/// One response for each change, until the changes cannot be followed any more, or the subscriber loses its
-/// rights. `respond` executes the subscription for one change, `refuse` writes the response for an error.
+/// One response for each change, up to the version `end` if it is given, until the changes cannot be followed any
+/// more, or the subscriber loses its rights. `respond` executes the subscription for one change, `refuse` writes the response for an error.
 /// `check` is called when the access `rules` are replaced, and returns why the subscriber may not follow the
 /// changes any more.
 pub(crate) fn responses_to_changes(
-    follower: ChangeFollower,
+    (follower, end): (ChangeFollower, Option<Version>),
     rules: Option<RulesInForce>,
     refuse: fn(&Error) -> Vec<u8>,
     check: impl Fn() -> Result<()> + Send + 'static,
@@ -31,11 +32,12 @@ pub(crate) fn responses_to_changes(
                         break Err(error);
                     }
                 }
-                next = follower.next() => break next,
+                next = next_change(follower, end) => break next,
             }
         };
         match next {
-            Ok(change) => {
+            Ok(None) => None,
+            Ok(Some(change)) => {
                 let cursor = Some(change.cursor.to_string());
                 let EventResponse { json, is_last } = respond(change).await;
                 let json = json.into();
@@ -48,4 +50,14 @@ pub(crate) fn responses_to_changes(
             }
         }
     }))
+}
+
+async fn next_change(
+    follower: &mut ChangeFollower,
+    end: Option<Version>,
+) -> Result<Option<FollowedChange>> {
+    match end {
+        None => follower.next().await.map(Some),
+        Some(end) => follower.next_until(end).await,
+    }
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use async_graphql::parser::types::Field;
 use async_graphql::{InputType, Value, Variables};
 
-use crate::database::{ChangeCursor, Interest, check_collection};
+use crate::database::{ChangeCursor, FollowFrom, Interest, check_collection};
 use crate::document::id::DocumentId;
 use crate::document::path::Path;
 use crate::error::{Error, Limit, Result};
@@ -21,8 +21,15 @@ pub(crate) enum SubscriptionTarget {
     /// The newest result of the operation. It is executed again after changes that the interest
     /// includes, but not sooner than this time after the last execution.
     Live(Interest, Duration),
-    /// Each change that the interest includes, after the cursor, or from now on.
-    Changes(Interest, Option<ChangeCursor>),
+    /// Each change that the interest includes, from a position on.
+    Changes(Interest, FollowedSpan),
+}
+
+/// Which part of the change log a subscription follows.
+pub(crate) struct FollowedSpan {
+    pub(crate) from: FollowFrom,
+    /// Whether it waits for further changes at the end of the log.
+    pub(crate) waits: bool,
 }
 
 /// What the subscription with this root field follows. `resumed_after` is a cursor that the client
@@ -72,8 +79,23 @@ pub(crate) fn target(
         Some(after) => Some(after.to_owned()),
         None => arguments.text("after")?,
     };
-    let after = after.as_deref().map(ChangeCursor::parse).transpose()?;
-    Ok(SubscriptionTarget::Changes(interest, after))
+    let from_start = arguments.value("fromStart")?.unwrap_or(false);
+    let from = match after.as_deref().map(ChangeCursor::parse).transpose()? {
+        // A client that lost its connection resumes with the cursor.
+        Some(after) if !from_start || resumed_after.is_some() => FollowFrom::Cursor(after),
+        Some(_) => {
+            return Err(Error::bad_input(
+                "`fromStart` begins with the first change in the log: omit `after`",
+            ));
+        }
+        None if from_start => FollowFrom::Beginning,
+        None => FollowFrom::Now,
+    };
+    let waits = arguments.value("follow")?.unwrap_or(true);
+    Ok(SubscriptionTarget::Changes(
+        interest,
+        FollowedSpan { from, waits },
+    ))
 }
 
 /// What a subscription to documents of a collection with a type follows. None if it is another one.

@@ -4,7 +4,6 @@ use std::fmt;
 use std::net::IpAddr;
 use std::path::Path;
 use std::str::FromStr as _;
-use std::sync::Arc;
 
 use axum::http::header::{ACCEPT, USER_AGENT};
 use axum::http::uri::Authority;
@@ -12,16 +11,12 @@ use axum::http::{HeaderValue, Request, StatusCode, Uri};
 use bytes::Bytes;
 use futures::future::{BoxFuture, FutureExt as _};
 use tokio_rustls::TlsConnector;
-use tokio_rustls::rustls::crypto::ring;
-use tokio_rustls::rustls::pki_types::CertificateDer;
-use tokio_rustls::rustls::pki_types::pem::PemObject as _;
-use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
 use super::key_source::FetchKeys;
 use crate::error::{Error, Result};
 use crate::limits::{KEY_SET_BYTES_MAX, KEY_SET_HEAD_BYTES_MAX, KEY_SET_TIME_MAX};
-use crate::server::file_reload;
 use crate::server::http_client::{ClientLimits, send};
+use crate::server::trust::connector;
 
 const LIMITS: ClientLimits = ClientLimits {
     time: KEY_SET_TIME_MAX,
@@ -48,7 +43,9 @@ impl KeyUrl {
         let scheme = url.as_ref().and_then(Uri::scheme_str);
         let host = url.as_ref().and_then(Uri::authority);
         let tls = match (scheme, host) {
-            (Some("https"), Some(host)) if !has_credentials(host) => Some(connector(authority)?),
+            (Some("https"), Some(host)) if !has_credentials(host) => {
+                Some(connector(authority, "--jwt-ca")?)
+            }
             (Some("http"), Some(host)) if is_local(host) => None,
             _ => {
                 return Err(Error::bad_input(format!(
@@ -101,36 +98,4 @@ fn is_local(host: &Authority) -> bool {
     let address = name.trim_start_matches('[').trim_end_matches(']');
     let loopback = |address: IpAddr| address.to_canonical().is_loopback();
     !has_credentials(host) && (name == "localhost" || address.parse().is_ok_and(loopback))
-}
-
-/// TLS with the authorities in a PEM file, or those of the system.
-fn connector(authority: Option<&Path>) -> Result<TlsConnector> {
-    let mut trusted = RootCertStore::empty();
-    if let Some(path) = authority {
-        let pem = file_reload::read(path)?;
-        let unusable = |why: &dyn fmt::Display| {
-            Error::bad_input(format!("--jwt-ca {}: {why}", path.display()))
-        };
-        for certificate in CertificateDer::pem_slice_iter(&pem) {
-            let certificate = certificate.map_err(|error| unusable(&error))?;
-            let added = trusted.add(certificate);
-            added.map_err(|error| unusable(&error))?;
-        }
-        if trusted.is_empty() {
-            return Err(unusable(&"the file contains no certificate in PEM"));
-        }
-    } else {
-        let found = rustls_native_certs::load_native_certs();
-        trusted.add_parsable_certificates(found.certs);
-        if trusted.is_empty() {
-            let message = "this system has no certificate authorities: name one with --jwt-ca";
-            return Err(Error::unavailable(message, ""));
-        }
-    }
-    let config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| Error::internal(error.to_string()))?
-        .with_root_certificates(trusted)
-        .with_no_client_auth();
-    Ok(TlsConnector::from(Arc::new(config)))
 }

@@ -69,13 +69,13 @@ pub(crate) async fn respond(
 ) -> Result<Response<Body>, Problem> {
     let refused = |error: Error| Problem::of(&error);
     check_accepted(headers)?;
-    let after = parse(query).map_err(refused)?;
+    let begin = parse(query).map_err(refused)?;
     let mut rights = StreamRights::of(endpoint, &caller).map_err(refused)?;
     let mut report = StreamReport::new(endpoint, "export");
     let database = database.observed(report.stats.store.clone());
     let begun = async {
         let limits = (endpoint.graphql.bounds(), endpoint.graphql.pool());
-        let export = Export::begin(&database, collection, after, &rights.now(), limits).await?;
+        let export = Export::begin(&database, collection, begin, &rights.now(), limits).await?;
         let version = export.version().await?;
         Ok((export, version))
     };
@@ -127,17 +127,33 @@ fn check_accepted(headers: &HeaderMap) -> Result<(), Problem> {
     Err(not_acceptable("application/x-ndjson"))
 }
 
-/// The id after which the export begins, in the query of the URL.
-fn parse(query: &str) -> Result<Option<DocumentId>> {
-    let mut after = None;
+/// The parameters in the query of the URL: the id after which the export begins, and whether it goes on after
+/// documents that cannot be exported.
+fn parse(query: &str) -> Result<(Option<DocumentId>, bool)> {
+    let (mut after, mut go_on) = (None, None);
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
-        if name != "after" || after.is_some() {
-            let message = format!("the parameter {name:?} is unknown, or is there twice");
+        let is_repeated = match &*name {
+            "after" => after.replace(DocumentId::parse(&value)?).is_some(),
+            "onError" => go_on.replace(goes_on(&value)?).is_some(),
+            _ => return Err(Error::bad_input(format!("unknown parameter {name:?}"))),
+        };
+        if is_repeated {
+            let message = format!("the parameter {name:?} is there twice");
             return Err(Error::bad_input(message));
         }
-        after = Some(DocumentId::parse(&value)?);
     }
-    Ok(after)
+    Ok((after, go_on.unwrap_or(false)))
+}
+
+fn goes_on(on_error: &str) -> Result<bool> {
+    match on_error {
+        "stop" => Ok(false),
+        "continue" => Ok(true),
+        other => {
+            let message = format!("onError is {other:?} and must be stop or continue");
+            Err(Error::bad_input(message))
+        }
+    }
 }
 
 impl ExportStream {

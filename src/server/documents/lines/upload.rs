@@ -12,7 +12,7 @@ use super::upload_batch::{RejectedLine, UploadBatch, digest};
 use super::upload_options::UploadOptions;
 use super::{StreamReport, StreamRights};
 use crate::budget::offload_if_large;
-use crate::database::{Database, IdempotencyKey};
+use crate::database::{Database, IdempotencyKey, Put};
 use crate::error::{Error, Result};
 use crate::operations::{BatchSender, change_batch};
 use crate::server::documents::problem::Problem;
@@ -42,6 +42,26 @@ pub(crate) struct UploadCount {
     lines: u64,
     written: u64,
     rejected: u64,
+    /// Of those that were written, by what happened. None if the report does not tell it.
+    puts: Option<PutCount>,
+}
+
+/// How many documents were created, replaced and left unchanged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct PutCount {
+    created: u64,
+    replaced: u64,
+    unchanged: u64,
+}
+
+impl PutCount {
+    fn add(&mut self, put: Put) {
+        match put {
+            Put::Created => self.created += 1,
+            Put::Replaced => self.replaced += 1,
+            Put::Skipped => self.unchanged += 1,
+        }
+    }
 }
 
 /// What a step of an upload did.
@@ -59,8 +79,15 @@ impl UploadCount {
             lines,
             written,
             rejected,
+            puts,
         } = self;
-        json!({ "lines": lines, "written": written, "rejected": rejected })
+        let mut report = json!({ "lines": lines, "written": written, "rejected": rejected });
+        if let Some(puts) = puts {
+            report["created"] = json!(puts.created);
+            report["replaced"] = json!(puts.replaced);
+            report["unchanged"] = json!(puts.unchanged);
+        }
+        report
     }
 
     /// The last line of the report.
@@ -88,6 +115,10 @@ impl Upload {
         Self {
             database: database.observed(report.stats.store.clone()),
             collection: collection.to_owned(),
+            done: UploadCount {
+                puts: options.counts.then(PutCount::default),
+                ..UploadCount::default()
+            },
             options: Arc::new(options),
             lines,
             rights,
@@ -96,7 +127,6 @@ impl Upload {
             once_only,
             batch_number: 0,
             ahead: None,
-            done: UploadCount::default(),
         }
     }
 
@@ -154,7 +184,10 @@ impl Upload {
         self.ahead = ahead;
         self.lines.release(bytes);
         let WrittenBatch { written, rejected } = written?;
-        self.done.written += written;
+        self.done.written += written.len() as u64;
+        if let Some(puts) = &mut self.done.puts {
+            written.into_iter().for_each(|put| puts.add(put));
+        }
         self.done.rejected += rejected.len() as u64;
         let mut report: Vec<Value> = rejected.iter().map(RejectedLine::report).collect();
         let stops = !self.options.go_on && !rejected.is_empty();
@@ -185,7 +218,7 @@ struct BatchTarget<'t> {
 
 /// What became of a batch.
 struct WrittenBatch {
-    written: u64,
+    written: Vec<Put>,
     /// In the order of the lines.
     rejected: Vec<RejectedLine>,
 }
@@ -226,10 +259,10 @@ impl BatchTarget<'_> {
             // What could not be parsed comes after the line at which the batch ended.
             rejected.clear();
         }
-        let mut written = 0;
+        let mut written = Vec::with_capacity(results.len());
         for (source, result) in sources.into_iter().zip(results) {
             match result {
-                Ok(_) => written += 1,
+                Ok(put) => written.push(put),
                 Err(error) => rejected.push(RejectedLine { source, error }),
             }
         }

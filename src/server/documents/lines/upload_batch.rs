@@ -82,6 +82,8 @@ impl UploadBatch {
         let changes = match options.mode {
             UploadMode::Merge => BatchChanges::Merge(patches),
             UploadMode::Insert => BatchChanges::Put(Arc::new(documents), Existing::Fail),
+            UploadMode::Skip => BatchChanges::Put(Arc::new(documents), Existing::Skip),
+            UploadMode::Compare => BatchChanges::Put(Arc::new(documents), Existing::MustEqual),
             UploadMode::Replace => BatchChanges::Put(Arc::new(documents), Existing::Replace),
         };
         Self {
@@ -148,13 +150,10 @@ pub(crate) fn digest(batch: &LineBatch, collection: &str, options: &UploadOption
         go_on,
         into,
         path,
+        // It changes only the report.
+        counts: _,
     } = options;
-    let mode = match mode {
-        UploadMode::Insert => b"insert".as_slice(),
-        UploadMode::Replace => b"replace",
-        UploadMode::Merge => b"merge",
-    };
-    field(mode);
+    field(mode.name().as_bytes());
     field(&[u8::from(*go_on), u8::from(into.is_some())]);
     field(
         into.as_ref()

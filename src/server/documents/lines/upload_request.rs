@@ -46,8 +46,8 @@ pub(crate) fn respond(
     let mut rights = StreamRights::of(endpoint, &caller).map_err(refused)?;
     let begins = rights.now();
     let action = match options.mode {
-        UploadMode::Insert => Action::Create,
-        UploadMode::Replace | UploadMode::Merge => Action::Write,
+        UploadMode::Insert | UploadMode::Skip => Action::Create,
+        UploadMode::Compare | UploadMode::Replace | UploadMode::Merge => Action::Write,
     };
     if !begins.allow_somewhere(action, collection) {
         let message = format!("no rule allows to {action} anything in collection {collection:?}");

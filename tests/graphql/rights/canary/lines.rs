@@ -138,7 +138,7 @@ pub(super) async fn exported(
 ) -> Option<String> {
     let pool = Pool::new(HELD_BYTES_MAX);
     let limits = (&Bounds::DEFAULT, &pool);
-    let begun = Export::begin(&client.database, collection, None, rights, limits).await;
+    let begun = Export::begin(&client.database, collection, (None, false), rights, limits).await;
     let mut export = match begun {
         Ok(export) => export,
         Err(error) => {

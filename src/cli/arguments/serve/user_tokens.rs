@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::Args;
 
-use super::location::file_path;
+use crate::cli::arguments::location::file_path;
 use crate::server::UserTokenOptions;
 
 #[derive(Debug, Args)]

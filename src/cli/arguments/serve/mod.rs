@@ -2,16 +2,20 @@
 
 #![expect(clippy::doc_markdown, reason = "the comments are read in a terminal")]
 
+pub(crate) mod bounds;
+pub(crate) mod units;
+pub(crate) mod user_tokens;
+
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
 
+use bounds::LimitArguments;
 use clap::{Args, ValueEnum};
+use units::Retention;
+use user_tokens::UserTokenArguments;
 
-use super::bounds::LimitArguments;
 use super::location::file_path;
-use super::units::Retention;
-use super::user_tokens::UserTokenArguments;
 use crate::error::{Error, Result};
 use crate::server::{Host, Origin};
 

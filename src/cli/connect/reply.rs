@@ -1,0 +1,190 @@
+//! Responses, and the errors in them.
+
+use bytes::{Bytes, BytesMut};
+use http::{Response, StatusCode};
+use http_body_util::BodyExt as _;
+use memchr::memchr;
+use serde_json::Value;
+
+use crate::cli::outcome::failed;
+use crate::error::{Error, ErrorKind, Result};
+use crate::server::local::AnswerBody;
+
+/// A response that was not refused, with a body that is still read.
+pub(crate) struct Reply {
+    body: AnswerBody,
+    /// What was read and not returned yet.
+    buffer: BytesMut,
+    /// Where the next search for a line feed begins.
+    searched: usize,
+}
+
+impl Reply {
+    /// # Errors
+    /// The error that the response has.
+    pub(super) async fn of(response: Response<AnswerBody>) -> Result<Self> {
+        let status = response.status();
+        let reply = Self {
+            body: response.into_body(),
+            buffer: BytesMut::new(),
+            searched: 0,
+        };
+        if status.is_success() {
+            return Ok(reply);
+        }
+        Err(refusal(status, &reply.whole().await?))
+    }
+
+    /// The whole body.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: the connection failed.
+    pub(crate) async fn whole(self) -> Result<Bytes> {
+        let collected = self.body.collect().await;
+        let collected = collected.map_err(|error| interrupted(&*error))?;
+        Ok(collected.to_bytes())
+    }
+
+    /// The next bytes of the body. `None` at its end.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: the connection failed.
+    pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>> {
+        while let Some(frame) = self.body.frame().await {
+            let frame = frame.map_err(|error| interrupted(&*error))?;
+            if let Ok(data) = frame.into_data() {
+                return Ok(Some(data));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The next line of the body, without its line feed. `None` at its end.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: the connection failed.
+    pub(crate) async fn line(&mut self) -> Result<Option<Bytes>> {
+        loop {
+            if let Some(at) = memchr(b'\n', &self.buffer[self.searched..]) {
+                let line = self.buffer.split_to(self.searched + at).freeze();
+                let _feed = self.buffer.split_to(1);
+                self.searched = 0;
+                return Ok(Some(line));
+            }
+            self.searched = self.buffer.len();
+            match self.chunk().await? {
+                Some(data) => self.buffer.extend_from_slice(&data),
+                None if self.buffer.is_empty() => return Ok(None),
+                None => {
+                    self.searched = 0;
+                    return Ok(Some(self.buffer.split().freeze()));
+                }
+            }
+        }
+    }
+}
+
+/// The error of a response that refuses a request: a problem, or the response of GraphQL.
+fn refusal(status: StatusCode, body: &[u8]) -> Error {
+    let body: Value = serde_json::from_slice(body).unwrap_or_default();
+    let error = match &body["errors"][0] {
+        Value::Null => &body,
+        first => first,
+    };
+    if error_kind(error).is_none() {
+        return other_version(&format!("its status is {status}"));
+    }
+    error_of(error)
+}
+
+/// The error in a problem, in an error of GraphQL, or in the report of a rejected line. Its message ends with the code,
+/// the place and the limit.
+pub(crate) fn error_of(error: &Value) -> Error {
+    let kind = error_kind(error).unwrap_or(ErrorKind::Internal);
+    let message = ["detail", "message", "reason"].map(|name| error[name].as_str());
+    let message = message.into_iter().flatten().next().unwrap_or_default();
+    Error::new(kind, format!("{message}{}", facts(kind, error)))
+}
+
+fn error_kind(error: &Value) -> Option<ErrorKind> {
+    member(error, "code")
+        .as_str()
+        .and_then(ErrorKind::from_code)
+}
+
+/// A member of an error: of GraphQL, they are in `extensions`.
+fn member<'e>(error: &'e Value, name: &str) -> &'e Value {
+    match &error["extensions"] {
+        Value::Object(_) => &error["extensions"][name],
+        _ => &error[name],
+    }
+}
+
+fn facts(kind: ErrorKind, error: &Value) -> String {
+    let mut facts = vec![kind.code().to_owned()];
+    match member(error, "place").as_str() {
+        None => {}
+        Some("") => facts.push("at the whole document".to_owned()),
+        Some(place) => facts.push(format!("at {place}")),
+    }
+    if let Some(operation) = member(error, "operation").as_u64() {
+        facts.push(format!("operation {operation}"));
+    }
+    if let (Some(name), Some(limit)) = (
+        member(error, "limitName").as_str(),
+        member(error, "limit").as_u64(),
+    ) {
+        facts.push(format!("{name} {limit}"));
+    }
+    if let Some(version) = member(error, "currentVersion").as_str() {
+        facts.push(format!("current version {version}"));
+    }
+    format!(" [{}]", facts.join(", "))
+}
+
+/// The error for a response that this program cannot parse.
+pub(crate) fn other_version(why: &str) -> Error {
+    failed(format!(
+        "the response cannot be read: {why}; it is not from Phyllo, or from another version of it"
+    ))
+}
+
+/// A body that does not end as it should.
+fn interrupted(error: &dyn std::fmt::Display) -> Error {
+    failed(format!(
+        "the connection was closed before the response was complete: {error}"
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn errors_are_printed_with_code_place_and_limit() {
+        let graphql = json!({
+            "message": "the test fails",
+            "extensions": {"code": "TEST_FAILED", "place": "/a/b", "operation": 1}
+        });
+        let problem = json!({
+            "detail": "too much",
+            "code": "TOO_LARGE", "limit": 10, "limitName": "bodyBytes", "place": ""
+        });
+        for (error, expected) in [
+            (
+                graphql,
+                "the test fails [TEST_FAILED, at /a/b, operation 1]",
+            ),
+            (
+                problem,
+                "too much [TOO_LARGE, at the whole document, bodyBytes 10]",
+            ),
+        ] {
+            assert_eq!(error_of(&error).message(), expected);
+        }
+        let other = refusal(StatusCode::NOT_FOUND, b"<html>");
+        assert!(other.message().contains("another version"));
+    }
+}
