@@ -60,10 +60,10 @@ pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     HOOK.call_once(|| {
         let print = panic::take_hook();
         panic::set_hook(Box::new(move |panic| {
-            if CALLS.get() == 0 {
+            // A thread that ends may close a store after it has destroyed this text.
+            let note = |panics: &RefCell<String>| panics.borrow_mut().push_str(&panic.to_string());
+            if CALLS.get() == 0 || PANICS.try_with(note).is_err() {
                 print(panic);
-            } else {
-                PANICS.with_borrow_mut(|panics| panics.push_str(&panic.to_string()));
             }
         }));
     });
@@ -71,12 +71,37 @@ pub(crate) fn quietly<T>(work: impl FnOnce() -> T) -> Result<T, String> {
     CALLS.set(calls + 1);
     let done = catch_unwind(AssertUnwindSafe(work));
     CALLS.set(calls);
-    done.map_err(|_| PANICS.take())
+    done.map_err(|_| PANICS.try_with(RefCell::take).unwrap_or_default())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    struct Late;
+
+    impl Drop for Late {
+        fn drop(&mut self) {
+            assert_eq!(quietly(|| 1), Ok(1));
+            assert!(quietly(|| panic!("late")).is_err());
+        }
+    }
+
+    thread_local! {
+        static FIRST: Cell<Option<Late>> = const { Cell::new(None) };
+        static LAST: Cell<Option<Late>> = const { Cell::new(None) };
+    }
+
+    #[test]
+    fn a_thread_that_ends_can_close_a_store() {
+        // One of the two is dropped after the text of panics is destroyed.
+        let thread = std::thread::spawn(|| {
+            FIRST.set(Some(Late));
+            assert!(quietly(|| panic!("early")).is_err());
+            LAST.set(Some(Late));
+        });
+        thread.join().expect("it ends");
+    }
 
     #[test]
     fn a_call_inside_another_leaves_the_outer_one_its_panics() {
