@@ -234,6 +234,8 @@ impl<'a> Rounds<'a> {
         finder.request_budget.fields(fields)
     }
 
+    /// Makes a lookup. What it waits for is boxed: a level can have thousands of these futures, and each is moved
+    /// with the size of its largest part.
     async fn look_up(
         &self,
         finder: &Finder<'a>,
@@ -254,11 +256,11 @@ impl<'a> Rounds<'a> {
                     return Ok(Found::Nothing.into());
                 };
                 let below = (&document, &base.path);
-                Found::Selected(select(selected, &element, below, finder).await?)
+                Found::Selected(Box::pin(select(selected, &element, below, finder)).await?)
             }
             LookupOf::Children { of, request } => {
                 let value = self.value(finder, &element, of, *around)?;
-                return look_up_children(finder, &element, (of, value), request).await;
+                return Box::pin(look_up_children(finder, &element, (of, value), request)).await;
             }
             LookupOf::Followed(followed) => {
                 let Some((document, _)) = self.value(finder, &element, &followed.of, *around)?
@@ -275,7 +277,7 @@ impl<'a> Rounds<'a> {
                     return Ok(Found::Nothing.into());
                 };
                 let at = (&document, &base);
-                match length(&element, of, (*first, *last), at, finder).await? {
+                match Box::pin(length(&element, of, (*first, *last), at, finder)).await? {
                     LengthOf::Known(length) => Found::Length(length),
                     LengthOf::Object => {
                         let key = ListKey {
@@ -292,26 +294,26 @@ impl<'a> Rounds<'a> {
                     return Ok(Found::Nothing.into());
                 };
                 let page = find_referring(finder, (number, lookup), selected, &document.id);
-                // Boxed, so that it does not enlarge the futures of other lookups.
                 Found::Referring(Box::new(Box::pin(page).await?))
             }
             LookupOf::Groups { arguments, values } => {
-                Found::Groups(self.groups(finder, instance, (*arguments, values)).await?)
+                let groups = self.groups(finder, instance, (*arguments, values));
+                Found::Groups(Box::pin(groups).await?)
             }
             LookupOf::ChangesCursor => {
-                let cursor = database::changes_cursor(finder.read()?).await?;
+                let cursor = Box::pin(database::changes_cursor(finder.read()?)).await?;
                 Found::Text(cursor.map(|cursor| cursor.to_string()))
             }
             LookupOf::Collections(name) => {
-                Found::Collections(collections(finder, name.as_deref()).await?)
+                Found::Collections(Box::pin(collections(finder, name.as_deref())).await?)
             }
             LookupOf::Indexes(_) => {
                 let collection = self.collection(*around)?;
-                Found::Indexes(database::indexes(finder.read()?, collection).await?)
+                Found::Indexes(Box::pin(database::indexes(finder.read()?, collection)).await?)
             }
             LookupOf::Type(_) => {
                 let collection = self.collection(*around)?;
-                let stored = database::stored_type(finder.read()?, collection).await?;
+                let stored = Box::pin(database::stored_type(finder.read()?, collection)).await?;
                 let held = stored.as_ref().map_or(0, database::StoredType::held);
                 finder.request_budget.memory.hold(held)?;
                 Found::Type(stored.map(Box::new))
@@ -333,7 +335,7 @@ impl<'a> Rounds<'a> {
             },
             LookupOf::Patch => match finder.given {
                 Some(Given::Change(change)) => {
-                    Found::Json(change.patch(finder.request_budget.budget()).await?)
+                    Found::Json(Box::pin(change.patch(finder.request_budget.budget())).await?)
                 }
                 _ => return Err(mismatch()),
             },
