@@ -147,6 +147,11 @@ fn typed_collections_need_no_configuration_of_clients() {
 }
 
 #[test]
+fn sample_data_become_typescript_without_configuration() {
+    run("sample.mjs", &[]);
+}
+
+#[test]
 fn relay_shows_changes_of_typed_documents_in_every_view() {
     run("typed_relay.mjs", &[&["--change-retention", "1h"]]);
 }

@@ -18,6 +18,11 @@ const types = {
       title: { type: ["string", "null"] },
       tags: { type: "array", items: { type: "string" } },
       parts: { type: "object", additionalProperties: { $ref: "#/$defs/part" } },
+      // References, which the gateway follows like every other field.
+      shelf: {
+        type: "string",
+        "x-reference": { collection: "shelves", as: "onShelf", inverse: "notes" },
+      },
     },
     $defs: { part: { type: "object", properties: { seeds: { type: "integer", minimum: 0, maximum: 99 } } } },
   },
@@ -30,6 +35,9 @@ for (const [collection, schema] of Object.entries(types)) {
   }`;
   await ask(phyllo, query, { collection, schema });
 }
+
+await ask(phyllo, 'mutation { createShelf(key: "s", shelf: { room: B }) { key } }');
+await ask(phyllo, 'mutation { updateNote(key: "42", patch: { shelf: "s" }) { key } }');
 
 const all = [
   { id: "1", stars: 5, note: { key: "apples" } },
@@ -102,6 +110,16 @@ for (const gateway of [ofApollo, ofGuild]) {
   }`;
   assert.deepEqual(await data(change), { updateNote: { tags: ["hard"], ratings: [{ stars: 2 }] } });
   await data('mutation { updateNote(key: "42", patch: { tags: [] }) { key } }');
+  const referring = `{
+    note(key: "42") { onShelf { room notes { totalCount nodes { key ratings { stars } } } } }
+    ratings { note { onShelf { room } } }
+  }`;
+  const onShelf = { room: "B" };
+  const noted = [{ key: "42", ratings: [{ stars: 2 }] }];
+  assert.deepEqual(await data(referring), {
+    note: { onShelf: { ...onShelf, notes: { totalCount: 1, nodes: noted } } },
+    ratings: [{ note: { onShelf: null } }, { note: { onShelf } }, { note: { onShelf: null } }],
+  });
   await stop();
 }
 

@@ -4,11 +4,13 @@
 use serde_json::{Value, json};
 
 use super::support::{Client, NONE, client};
+use super::types::set_type;
 
 cases!(
     async [
         a_mutation_whose_result_takes_too_much_memory_fails_at_its_field,
         a_change_whose_selection_takes_too_much_memory_fails_at_its_field,
+        a_chain_of_long_keys_takes_memory_while_it_is_checked,
     ]
 );
 
@@ -90,4 +92,30 @@ async fn a_change_whose_selection_takes_too_much_memory_fails_at_its_field() {
     client.insert("2", "{}").await;
     let response = changes.next().await;
     assert_eq!(response["data"]["changes"]["a0"], json!("2"));
+}
+
+/// Documents of a chain whose keys have 4,000 bytes.
+async fn a_chain_of_long_keys_takes_memory_while_it_is_checked() {
+    let client = client().await;
+    let parent = json!({"type": ["string", "null"], "x-reference": {
+        "collection": "categories", "as": "above", "chain": "ancestors"}});
+    let schema = json!({"title": "Category", "type": "object", "properties": {"parent": parent}});
+    set_type(&client, "categories", &schema).await;
+    let key = |at: usize| format!("{at:0>4000}");
+    let writes = (0..50).map(|at| {
+        let parent = (at > 0).then(|| key(at - 1));
+        json!({"insert": {"collection": "categories", "id": key(at), "document": {"parent": parent}}})
+    });
+    let query = "mutation($w: [DocumentWrite!]!) { writeDocuments(operations: $w) { __typename } }";
+    client
+        .data(query, json!({"w": writes.collect::<Vec<Value>>()}))
+        .await;
+    let create =
+        "mutation($p: String) { createCategory(key: \"x\", category: {parent: $p}) { key } }";
+    let variables = json!({"p": key(49)});
+    let response = without_memory(&client, client.ask(create, variables.clone())).await;
+    assert_eq!(only_error(&response).0, "UNAVAILABLE");
+    assert_eq!(client.graphql.pool().held(), 0);
+    let data = client.data(create, variables).await;
+    assert_eq!(data, json!({"createCategory": {"key": "x"}}));
 }

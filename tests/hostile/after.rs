@@ -1,6 +1,6 @@
 //! Checks after the hostile requests.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value, json};
 
@@ -49,6 +49,40 @@ pub(crate) fn check_answers(client: &mut Client, ledgers: &[&Ledger]) -> Vec<Str
     }
     for number in 0..MARKS {
         wrong.extend(check_mark(client, number));
+    }
+    wrong.extend(check_references(client));
+    wrong
+}
+
+/// Checks that every reference with `exists` leads to a document, and that no chain is a circle.
+fn check_references(client: &mut Client) -> Vec<String> {
+    let query = "{ parts(first: 10000) { nodes { key to: of leadsTo: category { key } } }
+        categories(first: 10000) { nodes { key to: parent leadsTo: above { key } } } }";
+    let data = client.data(query, &json!({}));
+    let (mut wrong, mut above) = (Vec::new(), BTreeMap::new());
+    for collection in ["parts", "categories"] {
+        let nodes = data[collection]["nodes"].as_array().expect("a list");
+        println!("{} documents of {collection} remain", nodes.len());
+        for node in nodes {
+            if node["to"] != node["leadsTo"]["key"] {
+                wrong.push(format!("{collection}: a reference to nothing: {node}"));
+            }
+            if let (Some(key), Some(to)) = (node["key"].as_str(), node["to"].as_str())
+                && collection == "categories"
+            {
+                above.insert(key, to);
+            }
+        }
+    }
+    for first in above.keys() {
+        let mut passed = BTreeSet::new();
+        let mut at = Some(first);
+        while let Some(key) = at.filter(|key| passed.insert(**key)) {
+            at = above.get(key);
+        }
+        if at.is_some() {
+            wrong.push(format!("the chain of the category {first} is a circle"));
+        }
     }
     wrong
 }

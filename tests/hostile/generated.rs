@@ -24,12 +24,13 @@ const TOLD_MAX: usize = 20;
 const DISK_MAX: usize = 8 << 30;
 
 /// The error codes that generated requests may have.
-const CODES: [&str; 14] = [
+const CODES: [&str; 15] = [
     "ALREADY_EXISTS",
     "BAD_USER_INPUT",
     "CONFLICT",
     "INVALID_PATH",
     "NOT_FOUND",
+    "REFERENCE_VIOLATION",
     "TEST_FAILED",
     "TIMEOUT",
     "TOO_COMPLEX",

@@ -21,7 +21,9 @@ mod bounds;
 mod client;
 mod findings;
 mod generated;
+mod items;
 mod limits;
+mod referring;
 mod requests;
 mod server;
 #[path = "../skip/mod.rs"]

@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use serde_json::{Value, json};
 
 use super::client::Client;
+use super::items::store_items;
+use super::referring::store_referring;
 
 /// Elements of a maximum array, close to the limits on the brackets of a JSON body and on the size
 /// of a transaction.
@@ -18,8 +20,6 @@ pub(crate) const MARKS: usize = 4;
 pub(crate) const LARGE: usize = 24;
 /// Documents of `long`, whose ids are nearly as long as a key can be.
 pub(crate) const LONG: usize = 60;
-/// Documents of `items`, whose collection has a type.
-pub(crate) const TYPED: usize = 4;
 /// Documents of `scratch`, which start as empty objects.
 pub(crate) const SCRATCH: usize = 8;
 /// The time to build indexes.
@@ -128,48 +128,6 @@ pub(crate) fn state(client: &mut Client, collection: &str, name: &str) -> String
     )
 }
 
-/// Stores `items`, and gives the collection a type.
-fn store_typed(client: &mut Client) {
-    let number = json!({"type": "integer", "minimum": 0, "maximum": 1_000_000});
-    let schema = json!({
-        "title": "Item",
-        "type": "object",
-        "properties": {
-            "n": number,
-            "s": {"type": "string"},
-            "kind": {"enum": ["A", "B"]},
-            "numbers": {"type": "array", "items": number},
-            "rows": {"type": "array", "items": {"type": "object", "properties": {
-                "a": number,
-                "m": {"type": "object", "properties": {
-                    "x": number, "y": {"type": "array", "items": number}}}
-            }}},
-            "names": {"type": "object", "additionalProperties": {
-                "type": "object", "properties": {"a": number}}},
-            "tree": {"$ref": "#/$defs/tree"}
-        },
-        "$defs": {"tree": {"type": "object", "additionalProperties": {"$ref": "#/$defs/tree"}}}
-    });
-    let query =
-        "mutation($s: JSON!) { setCollectionType(collection: \"items\", schema: $s) { state } }";
-    client.data(query, &json!({"s": schema}));
-    for at in 0..TYPED {
-        let names: Vec<String> = (0..3_000)
-            .map(|at| format!("\"n{at}\":{{\"a\":{at}}}"))
-            .collect();
-        let document = format!(
-            "{{\"n\":{at},\"s\":\"s{at}\",\"kind\":\"A\",\"numbers\":{},\"rows\":{},\"names\":{{{}}},\
-             \"tree\":{{\"a\":{{\"b\":{{}}}}}}}}",
-            numbers(20_000),
-            list(3_000, |at| format!(
-                "{{\"a\":{at},\"m\":{{\"x\":{at},\"y\":[1]}}}}"
-            )),
-            names.join(",")
-        );
-        store(client, "items", &at.to_string(), &document);
-    }
-}
-
 /// Fills a store.
 pub(crate) fn fill(client: &mut Client, clients: usize) {
     for id in ARRAYS {
@@ -216,7 +174,8 @@ pub(crate) fn fill(client: &mut Client, clients: usize) {
     for number in 0..clients {
         store(client, "ledger", &format!("c{number}"), "{\"n\":0}");
     }
-    store_typed(client);
+    store_items(client);
+    store_referring(client);
     index(client, "marks", "items", "$.items[*]", false);
     index(client, "small", "n", "$.n", false);
     index(client, "small", "tags", "$.tags[*]", false);

@@ -1,4 +1,4 @@
-//! Schemas that are inferred from real files of npm.
+//! Schemas that are inferred from real files: of npm's packages, and of its registry.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -162,4 +162,30 @@ fn an_openapi_document_has_maps_of_paths_and_schemas() {
     assert_eq!(at(&schema, "/openapi")["type"], "string");
     assert_eq!(at(&schema, "/paths/*")["type"], "object");
     assert_eq!(at(&schema, "/components/schemas/*")["type"], "object");
+}
+
+#[test]
+fn packages_of_a_registry_have_maps_of_dependencies() {
+    // What npm's registry says about each package that the tests of clients use.
+    let lock = read(Path::new("tests/clients/package-lock.json"));
+    let packages = lock["packages"].as_object().expect("an object");
+    let packages = packages.iter().filter(|(name, _)| !name.is_empty());
+    let documents: Vec<Value> = packages.map(|(_, package)| package.clone()).collect();
+    let schema = inferred("packages", &documents);
+    for place in [
+        "/version",
+        "/integrity",
+        "/dependencies/*",
+        "/peerDependencies/*",
+    ] {
+        assert_eq!(at(&schema, place)["type"], "string", "{place}");
+    }
+    assert_eq!(
+        at(&schema, "/peerDependenciesMeta/*/optional")["type"],
+        "boolean"
+    );
+    assert_eq!(at(&schema, "/dev")["type"], "boolean");
+    let required = schema["required"].as_array().expect("a list");
+    assert!(required.contains(&json!("version")), "{required:?}");
+    assert!(!required.contains(&json!("dependencies")), "{required:?}");
 }

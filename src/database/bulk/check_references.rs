@@ -2,10 +2,11 @@
 //! no chain of references is a circle.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 use futures::future::try_join_all;
 
-use crate::budget::{Budget, begun_in_turns};
+use crate::budget::{Budget, Reservation, begun_in_turns};
 use crate::database::document_key::{DocumentKey, is_pending};
 use crate::database::edit::exists;
 use crate::database::types::pending_references::{WrittenReference, take_written};
@@ -57,13 +58,21 @@ impl ReferenceViolation {
     }
 }
 
+/// Approximate memory of a key besides its text.
+const HELD_PER_KEY: usize = 128;
+
+/// Approximate memory of keys.
+fn held_by<'i>(ids: impl Iterator<Item = &'i DocumentId>) -> usize {
+    ids.map(|id| HELD_PER_KEY + id.bytes()).sum()
+}
+
 /// What was seen to lead to no document: the collection, the key, and the value.
 type Broken<'w> = HashSet<(&'w str, Option<&'w DocumentId>, &'w str)>;
 
 /// Checks the references that a transaction has written. `hidden` documents are as absent ones.
 ///
 /// # Errors
-/// Errors of the store. As [`Budget::pace`].
+/// Errors of the store. As [`Budget::pace`] and [`Reservation::hold`].
 pub(super) async fn check_written(
     transaction: &dyn Transaction,
     budget: &Budget,
@@ -82,13 +91,15 @@ pub(super) async fn check_written(
 async fn check_targets(
     transaction: &dyn Transaction,
     budget: &Budget,
-    written: &[WrittenReference],
+    written: &[Arc<WrittenReference>],
     hidden: &HashSet<DocumentKey>,
 ) -> Result<Option<ReferenceViolation>> {
     budget.pace(written.len() as u64).await?;
     let required = || written.iter().filter(|it| it.seen.reference.exists);
-    let targets: HashSet<DocumentKey> = required().filter_map(WrittenReference::target).collect();
+    let held = budget.reserve();
+    let targets: HashSet<DocumentKey> = required().filter_map(|it| it.target()).collect();
     let targets: Vec<DocumentKey> = targets.into_iter().collect();
+    held.hold(held_by(targets.iter().map(|it| &it.id)))?;
     let mut present: HashSet<&DocumentKey> = HashSet::new();
     for some in targets.chunks(PARTS_AT_ONCE) {
         budget.pace(some.len() as u64).await?;
@@ -101,11 +112,11 @@ async fn check_targets(
             .map(|(target, _)| target);
         present.extend(found.filter(|target| !hidden.contains(target)));
     }
-    let is_broken = |it: &&WrittenReference| {
+    let is_broken = |it: &&Arc<WrittenReference>| {
         let target = it.target();
         !target.is_some_and(|target| present.contains(&target))
     };
-    let broken: Vec<&WrittenReference> = required().filter(is_broken).collect();
+    let broken: Vec<&Arc<WrittenReference>> = required().filter(is_broken).collect();
     let seen = broken.iter().map(|it| identity(&it.seen)).collect();
     let mut from: HashSet<&DocumentKey> = HashSet::new();
     for reference in broken {
@@ -170,9 +181,9 @@ type Chained<'w> = HashMap<(&'w str, &'w Place), Vec<&'w WrittenReference>>;
 async fn check_chains(
     transaction: &dyn Transaction,
     budget: &Budget,
-    written: &[WrittenReference],
+    written: &[Arc<WrittenReference>],
 ) -> Result<Option<ReferenceViolation>> {
-    let has_chain = |it: &&WrittenReference| {
+    let has_chain = |it: &&Arc<WrittenReference>| {
         let seen = &it.seen;
         seen.reference.chain.is_some() && seen.to.is_some() && !is_pending(&it.from.id)
     };
@@ -184,7 +195,8 @@ async fn check_chains(
     }
     for ((collection, place), references) in chained {
         let from: HashSet<DocumentId> = references.iter().map(|it| it.from.id.clone()).collect();
-        let next = follow(transaction, budget, (collection, place), from).await?;
+        let held = budget.reserve();
+        let next = follow(transaction, &held, (collection, place), from).await?;
         for reference in references {
             budget.pace(FOLLOWED_DOCUMENTS_MAX as u64).await?;
             match walk(&next, &reference.from.id) {
@@ -204,10 +216,11 @@ async fn check_chains(
 /// The documents that were read, each with the one that follows.
 type NextDocuments = HashMap<DocumentId, Option<DocumentId>>;
 
-/// Reads the keys at a place of documents, of those to which they lead, and so on.
+/// Reads the keys at a place of documents, of those to which they lead, and so on. `held` is the memory for
+/// them.
 async fn follow(
     transaction: &dyn Transaction,
-    budget: &Budget,
+    held: &Reservation,
     at: (&str, &Place),
     from: HashSet<DocumentId>,
 ) -> Result<NextDocuments> {
@@ -218,9 +231,10 @@ async fn follow(
         round += 1;
         let mut further: HashSet<DocumentId> = HashSet::new();
         for some in unread.chunks(PARTS_AT_ONCE) {
-            budget.pace(some.len() as u64).await?;
+            held.budget().pace(some.len() as u64).await?;
             let read = some.iter().map(|id| key_at(transaction, at, id));
             let read = try_join_all(begun_in_turns(read)).await?;
+            held.hold(held_by(some.iter().chain(read.iter().flatten())))?;
             further.extend(read.iter().flatten().cloned());
             known.extend(some.iter().cloned().zip(read));
         }

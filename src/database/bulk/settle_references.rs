@@ -18,9 +18,7 @@ use crate::database::edit::update_operation::{Update, UpdateOperation};
 use crate::database::edit::{delete, exists};
 use crate::database::query::search::Search;
 use crate::database::query::{KeySet, Order, Page, matching};
-use crate::database::types::pending_references::{
-    WrittenReference, take_deleted, written_references,
-};
+use crate::database::types::pending_references::{take_deleted, written_references};
 use crate::database::types::referring_types::{ReferringPlace, ReferringTypes};
 use crate::document::filter::{Condition, Filter, Test};
 use crate::document::id::DocumentId;
@@ -47,7 +45,7 @@ pub async fn required_documents(
     let written = written_references(transaction);
     budget.pace(written.len() as u64).await?;
     let required = written.iter().filter(|it| it.seen.reference.exists);
-    Ok(required.filter_map(WrittenReference::target).collect())
+    Ok(required.filter_map(|it| it.target()).collect())
 }
 
 /// Acts on the documents that refer to deleted ones, and checks the references that were written. `hidden`
@@ -84,9 +82,12 @@ async fn act_on_referring(
             return Ok(all);
         }
         let referring = ReferringTypes::of(transaction).await?;
-        for (place, ids) in referred(&referring, &deleted, |it| it != OnDelete::Restrict) {
-            for ids in ids.chunks(REFERRED_KEYS_AT_ONCE) {
-                left -= act(transaction, budget, place, ids, left).await?;
+        for (collection, ids) in ids_by_collection(&deleted) {
+            let places = referring.to(collection).iter();
+            for place in places.filter(|it| it.reference.on_delete != OnDelete::Restrict) {
+                for ids in ids.chunks(REFERRED_KEYS_AT_ONCE) {
+                    left -= act(transaction, budget, place, ids, left).await?;
+                }
             }
         }
         all.extend(deleted);
@@ -110,25 +111,11 @@ async fn absent(
     Ok(left)
 }
 
-/// The places that refer to documents, each with the ids of these. `acts` selects them by what the deletion of
-/// the document does.
-fn referred<'r>(
-    referring: &'r ReferringTypes,
-    deleted: &[Arc<DocumentKey>],
-    acts: impl Fn(OnDelete) -> bool,
-) -> Vec<(&'r ReferringPlace, Vec<DocumentId>)> {
-    let mut by_collection: BTreeMap<&str, Vec<DocumentId>> = BTreeMap::new();
+fn ids_by_collection(deleted: &[Arc<DocumentKey>]) -> BTreeMap<&str, Vec<DocumentId>> {
+    let mut found: BTreeMap<&str, Vec<DocumentId>> = BTreeMap::new();
     for document in deleted {
-        let ids = by_collection.entry(&document.collection).or_default();
+        let ids = found.entry(&document.collection).or_default();
         ids.push(document.id.clone());
-    }
-    let mut found = Vec::new();
-    for (collection, ids) in by_collection {
-        let places = referring
-            .to(collection)
-            .iter()
-            .filter(|place| acts(place.reference.on_delete));
-        found.extend(places.map(|place| (place, ids.clone())));
     }
     found
 }
@@ -237,22 +224,37 @@ async fn restriction(
         return Ok(None);
     }
     let referring = ReferringTypes::of(transaction).await?;
-    let places = referred(&referring, deleted, |it| it == OnDelete::Restrict);
-    for (place, ids) in places {
-        for ids in ids.chunks(REFERRED_KEYS_AT_ONCE) {
-            if first_referring(transaction, budget, place, ids)
-                .await?
-                .is_none()
-            {
-                continue;
-            }
-            let mut each = in_turns(ids.iter());
-            while let Some(id) = each.next().await {
-                let one = std::slice::from_ref(id);
-                if let Some(other) = first_referring(transaction, budget, place, one).await? {
-                    return violation(place, id, &other).map(Some);
+    for (collection, ids) in ids_by_collection(deleted) {
+        let places = referring.to(collection).iter();
+        for place in places.filter(|it| it.reference.on_delete == OnDelete::Restrict) {
+            for ids in ids.chunks(REFERRED_KEYS_AT_ONCE) {
+                if let Some(found) = restricted(transaction, budget, place, ids).await? {
+                    return Ok(Some(found));
                 }
             }
+        }
+    }
+    Ok(None)
+}
+
+/// The violation if a document refers to one of these at a place.
+async fn restricted(
+    transaction: &dyn Transaction,
+    budget: &Budget,
+    place: &ReferringPlace,
+    ids: &[DocumentId],
+) -> Result<Option<ReferenceViolation>> {
+    if first_referring(transaction, budget, place, ids)
+        .await?
+        .is_none()
+    {
+        return Ok(None);
+    }
+    let mut each = in_turns(ids.iter());
+    while let Some(id) = each.next().await {
+        let one = std::slice::from_ref(id);
+        if let Some(other) = first_referring(transaction, budget, place, one).await? {
+            return violation(place, id, &other).map(Some);
         }
     }
     Ok(None)

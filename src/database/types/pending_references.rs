@@ -19,14 +19,13 @@ struct PendingReferences(Mutex<Pending>);
 
 #[derive(Default)]
 struct Pending {
-    written: Vec<WrittenReference>,
+    written: Vec<Arc<WrittenReference>>,
     deleted: Vec<Arc<DocumentKey>>,
     /// Memory for them.
     reserved: Option<Reservation>,
 }
 
 /// A reference that was written.
-#[derive(Clone)]
 pub(crate) struct WrittenReference {
     /// The document that has it.
     pub(crate) from: Arc<DocumentKey>,
@@ -73,9 +72,9 @@ pub(crate) fn references_written(
         reserved.hold(HELD_PER_ENTRY + seen.held())?;
     }
     let from = Arc::new(document.clone());
-    let written = seen.into_iter().map(|seen| WrittenReference {
-        from: from.clone(),
-        seen,
+    let written = seen.into_iter().map(|seen| {
+        let from = from.clone();
+        Arc::new(WrittenReference { from, seen })
     });
     pending.written.extend(written);
     Ok(())
@@ -103,7 +102,7 @@ pub(crate) async fn document_deleted(
 }
 
 /// The references that were written and not checked yet.
-pub(crate) fn written_references(transaction: &dyn Transaction) -> Vec<WrittenReference> {
+pub(crate) fn written_references(transaction: &dyn Transaction) -> Vec<Arc<WrittenReference>> {
     match transaction.attachments().find::<PendingReferences>() {
         Some(pending) => locked(&pending).written.clone(),
         None => Vec::new(),
@@ -111,7 +110,7 @@ pub(crate) fn written_references(transaction: &dyn Transaction) -> Vec<WrittenRe
 }
 
 /// Takes the references that were written.
-pub(crate) fn take_written(transaction: &dyn Transaction) -> Vec<WrittenReference> {
+pub(crate) fn take_written(transaction: &dyn Transaction) -> Vec<Arc<WrittenReference>> {
     match transaction.attachments().find::<PendingReferences>() {
         Some(pending) => take(&mut locked(&pending).written),
         None => Vec::new(),

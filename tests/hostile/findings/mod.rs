@@ -6,6 +6,7 @@
 mod filters;
 mod parts;
 mod reads;
+mod references;
 mod responses;
 mod sorts;
 mod writes;

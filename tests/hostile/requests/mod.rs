@@ -3,7 +3,9 @@
 mod filters;
 mod lists;
 mod parts;
+mod references;
 mod responses;
+mod typed;
 mod writes;
 
 use rand::rngs::StdRng;
@@ -81,7 +83,9 @@ impl Maker {
             filters::FAMILIES,
             lists::FAMILIES,
             parts::FAMILIES,
+            references::FAMILIES,
             responses::FAMILIES,
+            typed::FAMILIES,
             writes::FAMILIES,
         ]
         .concat();

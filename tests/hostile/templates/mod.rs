@@ -16,6 +16,7 @@ mod coverage;
 mod mutations;
 mod one_step;
 mod queries;
+mod references;
 mod subscriptions;
 mod transports;
 mod typed;
@@ -116,10 +117,11 @@ pub(super) fn of(client: &mut Client) -> Vec<Template> {
     of_world(&Known::read(client))
 }
 
-/// All templates, with those of the collection that has a type.
+/// All templates, with those of the collections that have types.
 fn of_world(known: &Known) -> Vec<Template> {
     let mut templates = all(known);
     templates.extend(typed::templates());
+    templates.extend(references::templates());
     templates
 }
 
