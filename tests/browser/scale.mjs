@@ -129,7 +129,7 @@ await check('a JSONPath that selects a million places is stopped, and a slice of
   assertWithin('slice', sliced, LEVEL);
   await page.getByRole('button', { name: 'JSONPath', exact: true }).click();
 });
-await check('a search in 400,000 documents ends at the limit, and goes on when it is asked to', async () => {
+await check('a search in 400,000 documents ends at the limit, and offers to go on', async () => {
   await page.goto(new URL('#/c/many', base).href);
   await page.getByRole('link', { name: '1', exact: true }).waitFor();
   const searched = await counted(page, async () => {
