@@ -42,7 +42,7 @@ export async function access({ page, check, screenshot }, { guarded, token, read
       await assertAccessible(page);
     }
     await page.getByRole('button', { name: 'Open GraphiQL without data' }).click();
-    await page.getByRole('tab', { name: 'InsertNote' }).waitFor();
+    await page.locator('.graphiql-tab', { hasText: 'InsertNote' }).waitFor();
     await page.goto('about:blank'); // GraphiQL saves its tabs some time after a change
     await page.goto(guarded);
     await page.evaluate(() => localStorage.clear());

@@ -82,7 +82,7 @@ export async function filters({ base, page, check, screenshot, client }) {
     }
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByRole('button', { name: 'Open in GraphiQL' }).click();
-    await page.getByRole('tab', { name: 'Table' }).waitFor();
+    await page.locator('.graphiql-tab', { hasText: 'Table' }).waitFor();
     await page.getByRole('button', { name: /^Execute query/ }).click();
     await page.locator('.graphiql-response').getByText('"FRA"').waitFor();
     await screenshot('opened-in-graphiql');

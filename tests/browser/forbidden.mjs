@@ -77,7 +77,7 @@ export async function forbidden({ page, check, screenshot }, { ruled, secret, re
     await page.getByRole('cell', { name: '"Tea"' }).waitFor();
     await field.fill('$.cost');
     await page.keyboard.press('Enter');
-    await forbids('read "/cost" of document tea').waitFor();
+    await forbids('read "/cost" of the documents of collection "products"').waitFor();
     await page.getByRole('link', { name: 'tea', exact: true }).waitFor();
     await page.getByRole('checkbox', { name: '$.cost' }).uncheck();
     await forbids('').waitFor({ state: 'detached' });

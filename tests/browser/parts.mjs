@@ -104,7 +104,7 @@ export async function parts({ base, browser, page, check, screenshot, client }) 
     await open('/profile');
     await row('name').waitFor();
     await chooseInMenu(page, 'Copy /profile/name as', 'Open in GraphiQL');
-    await page.getByRole('tab', { name: 'Place' }).waitFor();
+    await page.locator('.graphiql-tab', { hasText: 'Place' }).waitFor();
     await page.locator('.graphiql-query-editor').getByText('"profile"').waitFor();
     await page.goto('about:blank');
   });

@@ -16,6 +16,7 @@ import { takeHandover, useHandover } from './handover';
 import { EXAMPLES_WITHOUT_DATA } from './sampleExamples';
 import { typedRoots } from './readTypedExamples';
 import { storage } from './storage';
+import { correctTabRoles } from './tabRoles';
 
 /**
  * GraphiQL shows its "Persist headers" switch but forgets it on reload unless told here.
@@ -62,12 +63,23 @@ export default function Editor() {
           <img src={iconUrl} alt="" width="20" height="20" />
           Phyllo
         </a>
+        <TabRoles />
         <HandedOver />
         <Completion />
         <FreshSchema />
       </GraphiQL.Logo>
     </GraphiQL>
   );
+}
+
+/** Corrects the roles of the tabs, once the editors are there. */
+function TabRoles() {
+  const queryEditor = useGraphiQL((state) => state.queryEditor);
+  useEffect(() => {
+    const container = document.querySelector('.graphiql-container');
+    return container && queryEditor ? correctTabRoles(container) : undefined;
+  }, [queryEditor]);
+  return null;
 }
 
 /** Opens a query that Explore hands over in a tab of its own, once the editors are there. */

@@ -55,9 +55,10 @@ export function Table({ collection, columns, documents, order, onOrder }: Props)
             return row && (
               <tr key={row.key} aria-rowindex={index + 2} className={classOf(row.changes)} style={{ height: ROW_HEIGHT }}>
                 <th scope="row"><a href={hrefOf('c', collection, row.key)}><bdi>{shownName(row.key)}</bdi></a></th>
-                {row.cells.map((cell, column) => (
-                  <td key={column}>{cell && <Cell place={cell} text={values.get(cell.id)} />}</td>
-                ))}
+                {columns.map((column, index) => {
+                  const cell = row.cells[index];
+                  return <td key={pointerOf(column)}>{cell && <Cell place={cell} text={values.get(cell.id)} />}</td>;
+                })}
               </tr>
             );
           })}

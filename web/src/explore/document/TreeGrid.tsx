@@ -111,7 +111,7 @@ export function TreeGrid({ at, control, edits, editable }: Props) {
               tabIndex={row.type !== 'place' ? undefined : index === focused ? 0 : -1}
               aria-level={row.depth + 1}
               aria-expanded={row.type === 'place' && isContainer(row.place) ? row.open : undefined}
-              aria-posinset={row.type === 'place' ? row.index + 1 : undefined}
+              aria-posinset={row.type === 'place' && row.index !== undefined ? row.index + 1 : undefined}
               aria-setsize={row.type === 'place' ? row.siblings : undefined}
               onMouseDown={() => press(row)}
               onFocus={() => row.type === 'place' && !pressed.current && setActive(row.pointer)}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { JsonKind } from '../../api/generated';
 import { pointerOf, type Path } from '../place';
-import { affectedBy, EMPTY_TREE, openPlaces, reduceTree, rowsOf, type Place, type Tree, type TreeAction } from './tree';
+import { affectedBy, EMPTY_TREE, openPlaces, reduceTree, rowsOf, type Place, type Row, type Tree, type TreeAction } from './tree';
 
 const place = (path: Path, kind: JsonKind = 'NUMBER', text?: string, length: number | null = null): Place => ({
   id: `d#${pointerOf(path)}`,
@@ -30,6 +30,22 @@ test('rows are the opened levels, with the rest of a level below it', () => {
   );
   assert.deepEqual(shown(tree), ['', '/a', '/a/0', 'more /a', '/b']);
   assert.deepEqual(shown(reduceTree(tree, { type: 'close', path: ['a'] })), ['', '/a', '/b']);
+});
+
+test('a level that begins elsewhere has no changed places, and knows its positions', () => {
+  const before = after(
+    ...opened,
+    { type: 'open', path: ['a'] },
+    { type: 'level', path: ['a'], places: [place(['a', 0], 'NUMBER', '5')], next: 'cursor' },
+  );
+  const jumped = reduceTree(before, { type: 'level', path: ['a'], places: [place(['a', 250], 'NUMBER', '7')], next: null, from: 250 });
+  const again = reduceTree(jumped, { type: 'level', path: ['a'], places: [place(['a', 250], 'NUMBER', '8')], next: null, from: 250 });
+  const element = (tree: Tree) => rowsOf(tree).find((row) => row.type === 'place' && row.depth === 2) as Row & { type: 'place' };
+  assert.equal(element(jumped).place.changes, undefined);
+  assert.equal(element(again).place.changes, 1);
+  assert.equal(element(jumped).index, 250);
+  const named = reduceTree(before, { type: 'level', path: [], places: [place(['b'])], next: null, from: 'b' });
+  assert.deepEqual(rowsOf(named).map((row) => row.type === 'place' && row.index), [0, undefined]);
 });
 
 test('the next page is appended', () => {

@@ -33,7 +33,7 @@ export const EMPTY_TREE: Tree = { root: null, levels: new Map(), open: new Set()
 const EMPTY_LEVEL: Level = { places: [], next: null, loading: false };
 
 export type Row =
-  | { type: 'place'; place: Place; pointer: string; depth: number; open: boolean; index: number; siblings: number }
+  | { type: 'place'; place: Place; pointer: string; depth: number; open: boolean; index: number | undefined; siblings: number }
   | { type: 'more'; parent: Place; depth: number; level: Level }
   | { type: 'failure'; parent: Place; depth: number; error: Error };
 
@@ -58,7 +58,8 @@ export function reduceTree(tree: Tree, action: TreeAction): Tree {
       return withLevel(tree, action.path, (level) => ({ ...level, loading: true, error: undefined }));
     case 'level':
       return withLevel(tree, action.path, (level) => ({
-        places: counted(level.places, action.places),
+        // From another child on, the places are others, and none has changed.
+        places: level.from === action.from ? counted(level.places, action.places) : action.places,
         next: action.next,
         from: action.from,
         loading: false,
@@ -127,16 +128,23 @@ export function rowsOf(tree: Tree): Row[] {
   return rows;
 }
 
-function addRows(rows: Row[], tree: Tree, place: Place, depth: number, index: number, siblings: number): void {
+function addRows(rows: Row[], tree: Tree, place: Place, depth: number, index: number | undefined, siblings: number): void {
   const pointer = pointerOf(place.path);
   const open = isContainer(place) && tree.open.has(pointer);
   rows.push({ type: 'place', place, pointer, depth, open, index, siblings });
   const level = open ? tree.levels.get(pointer) : undefined;
   if (!level) return;
   const siblingsBelow = place.length ?? level.places.length;
-  level.places.forEach((child, index) => addRows(rows, tree, child, depth + 1, index, siblingsBelow));
+  level.places.forEach((child, index) => addRows(rows, tree, child, depth + 1, indexOf(child, level, index), siblingsBelow));
   if (level.error) rows.push({ type: 'failure', parent: place, depth: depth + 1, error: level.error });
   else if (level.next !== null || level.loading) rows.push({ type: 'more', parent: place, depth: depth + 1, level });
+}
+
+/** The position among all siblings; undefined if the level begins at a name, which does not say how many are before it. */
+function indexOf({ path }: Place, { from }: Level, index: number): number | undefined {
+  const last = path.at(-1);
+  if (typeof last === 'number') return last;
+  return from === undefined ? index : undefined;
 }
 
 /** The places whose levels are open and read. */
