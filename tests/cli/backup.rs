@@ -30,7 +30,9 @@ fn pairs(directory: &Path) -> Pairs {
     let runtime = tokio::runtime::Runtime::new().expect("threads");
     runtime.block_on(async {
         let store = Embedded::open(directory, EmbeddedOptions::default(), |_| {});
-        let mut backup = store.expect("a store").backup().await.expect("a backup");
+        // It is open until all pairs are read.
+        let store = store.expect("a store");
+        let mut backup = store.backup().await.expect("a backup");
         let mut pairs = Pairs::default();
         while let Some(batch) = backup.next().await.expect("pairs") {
             pairs.append(&batch);

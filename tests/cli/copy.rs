@@ -67,7 +67,9 @@ const FILTER: &str = r#"{"at":"$.k","gte":0}"#;
 fn indexed(store: &Store, collection: &str) -> Vec<(String, bool)> {
     let runtime = tokio::runtime::Runtime::new().expect("threads");
     runtime.block_on(async {
-        let snapshot = open(store.path()).await.snapshot().await;
+        // It is open until the definitions are read.
+        let database = open(store.path()).await;
+        let snapshot = database.snapshot().await;
         let indexes = indexes(&*snapshot.expect("a snapshot"), collection).await;
         let indexes = indexes.expect("definitions").into_iter();
         let shown = indexes.map(|index| {

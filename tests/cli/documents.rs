@@ -78,9 +78,8 @@ fn values_are_texts_files_or_standard_input() {
 #[test]
 fn documents_are_found_in_pages_and_columns() {
     everywhere(|reached| {
-        let documents: String = (0..2_500)
-            .map(|n| format!("{{\"doc_id\":{n},\"n\":{},\"t\":\"a\\tb\"}}\n", n % 7))
-            .collect();
+        let line = |n: usize| format!("{{\"doc_id\":{n},\"n\":{},\"t\":\"a\\tb\"}}\n", n % 7);
+        let documents: String = (0..2_500).map(line).collect();
         reached
             .run_on(&documents, &in_shop(&["import", "-"]))
             .expect(0);

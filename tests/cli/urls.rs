@@ -85,9 +85,8 @@ fn a_token_sees_and_changes_only_its_part() {
 #[test]
 fn types_changes_and_bulk_commands_work_at_a_url() {
     let server = Reached::at_url(&[], "");
-    let lines: String = (0..1_500)
-        .map(|n| format!("{{\"doc_id\":{n},\"n\":{n}}}\n"))
-        .collect();
+    let line = |n: usize| format!("{{\"doc_id\":{n},\"n\":{n}}}\n");
+    let lines: String = (0..1_500).map(line).collect();
     server.run_on(&lines, &["import", "-"]).expect(0);
     let schema = r#"{"type":"object","required":["n"]}"#;
     let file = server.store.file("schema.json", schema);

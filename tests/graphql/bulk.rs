@@ -11,6 +11,7 @@ cases!(
         paths_without_a_place_and_equal_values_change_nothing,
         every_matching_document_is_deleted,
         documents_are_changed_by_their_keys,
+        documents_are_changed_in_portions,
         filters_that_are_always_true_require_the_everything_flag,
         nothing_changes_if_one_document_cannot_be_changed,
         long_scans_are_rejected_with_an_index_suggestion,
@@ -167,6 +168,42 @@ async fn documents_are_changed_by_their_keys() {
     let query = "mutation { deleteDocuments(where: {}, keys: {}) { changed } }";
     let (code, _) = client.error(query, NONE).await;
     assert_eq!(code, "BAD_USER_INPUT");
+}
+
+async fn documents_are_changed_in_portions() {
+    let client = tree().await;
+    let portion = |after: &'static str| {
+        let (client, filter) = (&client, r#"{not: {at: "$.name", eq: "Bop"}}"#);
+        async move {
+            let field = format!(
+                "updateDocuments(where: {filter}, first: 3{after}, increment: [{{at: \"$.n\"}}]) \
+                 {{ matched changed examined next }}"
+            );
+            client.mutate(&field).await["updateDocuments"].take()
+        }
+    };
+    let expected = json!({"matched": 2, "changed": 2, "examined": 3, "next": "modal"});
+    assert_eq!(portion("").await, expected);
+    let expected = json!({"matched": 1, "changed": 1, "examined": 1, "next": null});
+    assert_eq!(portion(", after: \"modal\"").await, expected);
+    let whole = client
+        .mutate("deleteDocuments(where: {}, everything: true, first: 1) { changed examined next }")
+        .await["deleteDocuments"]
+        .take();
+    assert_eq!(whole, json!({"changed": 1, "examined": 1, "next": "bop"}));
+    for arguments in [
+        "first: 0",
+        "first: 10001",
+        "after: \"bop\"",
+        "first: 1, keys: {prefix: \"b\"}",
+    ] {
+        let query = format!(
+            "mutation {{ deleteDocuments(where: {{}}, everything: true, {arguments}) {{ changed }} }}"
+        );
+        let (code, _) = client.error(&query, NONE).await;
+        assert_eq!(code, "BAD_USER_INPUT", "{arguments}");
+    }
+    assert_eq!(client.check().await, []);
 }
 
 async fn filters_that_are_always_true_require_the_everything_flag() {

@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use futures::StreamExt as _;
 use phyllo::graphql::Started;
 use serde_json::{Value, json};
 
@@ -15,6 +16,7 @@ cases!(
         changes_are_filtered_by_document_and_path,
         a_follower_resumes_inside_a_commit,
         a_follower_begins_at_the_snapshot_of_a_query,
+        a_follower_reads_the_whole_log_and_ends_there,
         a_follower_that_is_behind_reads_many_patches_in_one_round,
         followers_share_the_patches_that_they_read,
         changes_of_one_commit_share_the_pieces_of_its_patches,
@@ -244,6 +246,27 @@ async fn a_follower_begins_at_the_snapshot_of_a_query() {
     };
     let mut changes = super::replica::Responses::of(responses);
     assert_eq!(changes.next().await["data"]["changes"]["key"], json!("2"));
+}
+
+async fn a_follower_reads_the_whole_log_and_ends_there() {
+    let client = logging().await;
+    let query = "subscription { changes(fromStart: true, follow: false) { key time } }";
+    for expected in [&[][..], &["1", "2"]] {
+        for id in expected {
+            client.insert(id, "0").await;
+        }
+        let Started::Responses(responses) = client.start_after(query, NONE, None).await else {
+            panic!("rejected");
+        };
+        let responses: Vec<_> = responses.collect().await;
+        let changes = responses.iter().map(|response| {
+            let response: Value = serde_json::from_slice(&response.json).expect("JSON");
+            let change = &response["data"]["changes"];
+            assert!(change["time"].as_u64().is_some_and(|time| time > 1 << 40));
+            change["key"].as_str().expect("a key").to_owned()
+        });
+        assert_eq!(changes.collect::<Vec<_>>(), expected);
+    }
 }
 
 async fn a_follower_that_is_behind_reads_many_patches_in_one_round() {

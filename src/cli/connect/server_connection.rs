@@ -137,8 +137,13 @@ impl ServerAddress {
     async fn connect(&self) -> Result<SendRequest<Full<Bytes>>> {
         match self {
             Self::Socket(directory) => {
-                let stream = open_socket(directory);
-                let stream = stream.map_err(|error| socket_unreachable(directory, &error))?;
+                let stream = open_socket(directory).map_err(|error| {
+                    let place = directory.display();
+                    failed(format!(
+                        "the connection to the server that holds the store {place} was closed, and it \
+                         cannot be reached again: {error}"
+                    ))
+                })?;
                 connected(stream).await
             }
             Self::Url { url, tls, .. } => {

@@ -13,7 +13,7 @@ use crate::types::CollectionType;
 const TYPES: &str = "query Types($collection: String) {
   collections(name: $collection) {
     name
-    type { schema state violations { key place keyword expected value } }
+    type { text state violations { key place keyword expected value } }
   }
 }";
 
@@ -35,10 +35,7 @@ impl ReadType {
         };
         Ok(Some(Self {
             collection: text(collection.member("name")?),
-            schema: ty
-                .member("schema")?
-                .map_or("null", RawJson::text)
-                .to_owned(),
+            schema: text(ty.member("text")?),
             state: text(ty.member("state")?),
             violations: match ty.member("violations")? {
                 Some(violations) => serde_json::from_str(violations.text())

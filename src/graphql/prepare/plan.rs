@@ -260,7 +260,8 @@ schema_fields! {
         "DocumentCollection": "name" => CollectionName, "count" => CollectionCount;
         "DocumentIndex": "name" => IndexName, "on" => IndexOn, "unique" => IndexUnique,
             "where" => IndexWhere, "state" => IndexState, "error" => IndexError;
-        "DocumentCollectionType": "schema" => TypeSchema, "state" => TypeState, "checked" => TypeChecked;
+        "DocumentCollectionType": "schema" => TypeSchema, "state" => TypeState, "checked" => TypeChecked,
+            "text" => TypeText;
         "DocumentCollectionTypeViolation": "key" => MisfitKey, "place" => MisfitPlace,
             "keyword" => MisfitKeyword, "expected" => MisfitExpected, "value" => MisfitValue;
         "DocumentCollectionTypeChange": "collection" => TypedCollection, "effect" => TypeEffect,

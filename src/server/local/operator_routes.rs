@@ -113,7 +113,7 @@ async fn pairs(State(database): State<Database>, uri: Uri) -> Result<Body, Opera
     let document = DocumentKey::new(parameter(&uri, "collection")?, id)?;
     let path = Path::parse(&parameter(&uri, "path")?)?;
     let part = operations::part(&database, document, path).await?;
-    Ok(Body::from_stream(pair_lines(part)))
+    Ok(Body::from_stream(pair_lines(part.as_ref())))
 }
 
 /// Takes a snapshot before the response begins and keeps it until the backup is sent.

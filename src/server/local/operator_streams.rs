@@ -31,9 +31,9 @@ pub(super) fn check_lines(check: Check) -> impl Stream<Item = Part> {
 }
 
 /// The pairs of a value, a line each.
-pub(super) fn pair_lines(part: Option<Value>) -> impl Stream<Item = Part> {
+pub(super) fn pair_lines(part: Option<&Value>) -> impl Stream<Item = Part> + use<> {
     let mut text = Vec::new();
-    for (key, value) in part.iter().flat_map(Value::pairs) {
+    for (key, value) in part.into_iter().flat_map(Value::pairs) {
         text.extend(line(&json!({
             "key": tuple_text(key),
             "value": tuple_text(value),

@@ -201,10 +201,9 @@ impl Reading {
         if let Ok(prepared) = &prepared
             && prepared.generated
             && !std::mem::replace(&mut self.examined, true)
+            && let Some(options) = prepared.proposed
         {
-            if let Some(options) = prepared.proposed {
-                self.send(ImportEvent::Proposed(options));
-            }
+            self.send(ImportEvent::Proposed(options));
         }
         match prepared.and_then(|prepared| self.seen.check(prepared, self.several)) {
             Ok(prepared) => {

@@ -157,6 +157,7 @@ fn of_type(out: &mut Vec<u8>, stored: &StoredType, field: ElementField) -> Optio
         ElementField::TypeSchema => {
             out.extend_from_slice(stored.schema_line().as_bytes());
         }
+        ElementField::TypeText => write_string(out, stored.schema.as_deref().unwrap_or_default()),
         ElementField::TypeState => write_string(out, stored.state.name()),
         ElementField::TypeChecked => number(out, stored.checked),
         _ => return None,

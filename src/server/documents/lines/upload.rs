@@ -186,7 +186,9 @@ impl Upload {
         let WrittenBatch { written, rejected } = written?;
         self.done.written += written.len() as u64;
         if let Some(puts) = &mut self.done.puts {
-            written.into_iter().for_each(|put| puts.add(put));
+            for put in written {
+                puts.add(put);
+            }
         }
         self.done.rejected += rejected.len() as u64;
         let mut report: Vec<Value> = rejected.iter().map(RejectedLine::report).collect();
