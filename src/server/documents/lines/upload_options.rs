@@ -129,7 +129,7 @@ mod tests {
             path: Path::default(),
             counts: false,
         };
-        let parsed = |query| UploadOptions::parse(query).ok();
+        let parsed = |query: &str| UploadOptions::parse(query).ok();
         assert_eq!(parsed(""), Some(options(UploadMode::Insert, false)));
         let replaced = parsed("onError=continue&mode=replace");
         assert_eq!(replaced, Some(options(UploadMode::Replace, true)));
