@@ -211,7 +211,7 @@ fn input(maker: &mut Maker) -> Value {
         2 => json!({"cube": cube}),
         3 => json!({"numbers": (0..NUMBERS).collect::<Vec<_>>()}),
         4 => {
-            let levels = maker.large(14);
+            let levels = maker.large(6);
             let tree = (0..levels).fold(
                 json!([]),
                 |inner, at| json!([{"key": format!("b{}", at % BRANCHES), "value": inner}]),
@@ -219,7 +219,7 @@ fn input(maker: &mut Maker) -> Value {
             json!({"tree": tree})
         }
         5 => {
-            let levels = maker.large(14);
+            let levels = maker.large(12);
             let deep = (0..levels).fold(json!({"n": 1}), |next, n| json!({"n": n, "next": next}));
             json!({"deep": deep})
         }

@@ -151,8 +151,8 @@ fn others() -> Vec<Template> {
             repeated_patch(),
             json!({"p": {
                 "cube": vec![vec![(0..CUBE).collect::<Vec<_>>(); CUBE]; CUBE],
-                "deep": deep(14, &json!({"n": 1, "list": vec![json!({"n": 2}); 500]})),
-                "tree": (0..14).fold(json!([]), |inside, at| json!([{"key": format!("b{at}"), "value": inside}])),
+                "deep": deep(10, &json!({"n": 1, "list": vec![json!({"n": 2}); 500]})),
+                "tree": (0..5).fold(json!([]), |inside, at| json!([{"key": format!("b{at}"), "value": inside}])),
             }}),
         ),
         Template::new(
