@@ -36,6 +36,9 @@ function forwarded({ url, method, headers }) {
   return { hostname, port: serverPort, path: url, method, headers: own };
 }
 
+/** What the page may load, as the server says. */
+const policy = await fetch(server).then(({ headers }) => headers.get('content-security-policy') ?? '');
+
 const proxy = http.createServer((request, response) => {
   const { pathname } = new URL(request.url, server);
   const asset = /^\/assets\/([\w.-]+)$/.exec(pathname)?.[1];
@@ -56,7 +59,12 @@ const proxy = http.createServer((request, response) => {
     return;
   }
   const type = TYPES[name.split('.').at(-1)] ?? 'application/octet-stream';
-  response.writeHead(200, { 'content-type': type, 'content-encoding': 'gzip', 'cache-control': 'no-store' });
+  response.writeHead(200, {
+    'content-type': type,
+    'content-encoding': 'gzip',
+    'cache-control': 'no-store',
+    ...(!asset && { 'content-security-policy': policy }),
+  });
   response.end(readFileSync(file));
 });
 
