@@ -102,7 +102,9 @@ fn documents_are_found_in_pages_and_columns() {
             .run(&in_shop(&["find", "--where", "{"]))
             .expect(2)
             .says("the filter");
-        reached.run(&["find", "--collection", "shpo"]).expect(2);
+        // At a URL, the caller may see only some of the collections.
+        let code = if reached.url().is_empty() { 2 } else { 0 };
+        reached.run(&["find", "--collection", "shpo"]).expect(code);
     });
 }
 
