@@ -65,9 +65,9 @@ export async function access({ page, check, screenshot }, { guarded, token, read
     await page.reload();
     await page.getByRole('link', { name: 'css', exact: true }).waitFor();
     await page.getByRole('link', { name: 'GraphiQL' }).click();
-    await page.getByRole('button', { name: 'OneCountry', exact: true }).click();
     await page.locator('.graphiql-query-editor .view-line').first().waitFor();
     await page.locator('.graphiql-response .monaco-editor').waitFor();
+    await page.getByRole('button', { name: 'OneCountry', exact: true }).click();
     await page.getByRole('button', { name: /^Execute query/ }).click();
     await page.locator('.graphiql-response').getByText('"France"').waitFor();
   });
