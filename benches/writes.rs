@@ -168,9 +168,9 @@ fn compare_programs(programs: &[Program]) {
         CLIENTS,
     );
     let selecting: New = Arc::new(|client| {
-        let parts: String = (0..5)
+        let parts = [0, 1, 2, 3, 4]
             .map(|part| format!("p{part}: value(path: \"/record000000{part}/name\") "))
-            .collect();
+            .concat();
         let query = format!(
             "mutation {{ incrementDocument(id: \"{client}\", path: \"/record0000001/count\") {{ {parts} }} }}"
         );

@@ -177,11 +177,10 @@ impl<'q, P: Projection> Matcher<'q, P> {
         let mut answers = answers.into_iter();
         let answers: Vec<Answer> = reads
             .iter()
-            .map(|read| match read {
+            .filter_map(|read| match read {
                 Some(_) => answers.next(),
                 None => Some(Ok(Answer::Value(None))),
             })
-            .flatten()
             .collect::<Result<_>>()?;
         let mut passed = Vec::with_capacity(ids.len());
         let needs = self.needs.len();

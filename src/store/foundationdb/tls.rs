@@ -248,7 +248,8 @@ mod tests {
         let certificate = file("certificate", &block("CERTIFICATE"));
         let key = file("key", &block("ENCRYPTED PRIVATE KEY"));
         let junk = file("junk", "junk");
-        let none = directory.path().join("none").to_str().expect("plain");
+        let none = directory.path().join("none");
+        let none = none.to_str().expect("plain");
         assert_eq!(
             said(&[
                 ("FDB_TLS_CERTIFICATE_FILE", &certificate),

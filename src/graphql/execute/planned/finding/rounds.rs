@@ -318,16 +318,7 @@ impl<'a> Rounds<'a> {
                 finder.request_budget.memory.hold(held)?;
                 Found::Type(stored.map(Box::new))
             }
-            LookupOf::Misfits(_) => match (&self.0[around.0].found, finder.given) {
-                (Ok(Found::Type(Some(stored))), _) => {
-                    finder.request_budget.memory.hold(stored.held())?;
-                    Found::Misfits(stored.misfits.clone())
-                }
-                (_, Some(Given::Outcome(Outcome::TypeDefinition(definition)))) => {
-                    Found::Misfits(definition.misfits.clone())
-                }
-                _ => return Err(mismatch()),
-            },
+            LookupOf::Misfits(_) => self.misfits(finder, *around)?,
             LookupOf::Given => Found::Given(finder.given.ok_or_else(mismatch)?),
             LookupOf::Updates => match finder.given {
                 Some(Given::Outcome(Outcome::Bulk(result))) => Found::Updates(&result.updates),
@@ -341,6 +332,20 @@ impl<'a> Rounds<'a> {
             },
         };
         Ok(found.into())
+    }
+
+    /// The places that do not fit the type that was found or defined.
+    fn misfits(&self, finder: &Finder<'a>, (type_of, _): (usize, usize)) -> Result<Found<'a>> {
+        match (&self.0[type_of].found, finder.given) {
+            (Ok(Found::Type(Some(stored))), _) => {
+                finder.request_budget.memory.hold(stored.held())?;
+                Ok(Found::Misfits(stored.misfits.clone()))
+            }
+            (_, Some(Given::Outcome(Outcome::TypeDefinition(definition)))) => {
+                Ok(Found::Misfits(definition.misfits.clone()))
+            }
+            _ => Err(mismatch()),
+        }
     }
 
     /// The name of a collection that was found.
