@@ -26,7 +26,7 @@ pub(crate) struct OnServer<A: Args> {
 
 #[derive(Debug, Args)]
 pub(crate) struct ServerArguments {
-    /// Work on the server at this URL, such as https://db.example; --store is ignored
+    /// Work on the server at this URL; --store is ignored
     #[arg(long, global = true, value_name = "URL", value_parser = parse_url, help_heading = "Server")]
     pub(crate) url: Option<Uri>,
     /// The file with the token for the server; without it, the environment variable PHYLLO_TOKEN is the token, if it

@@ -1,9 +1,9 @@
 //! The interfaces of a server for commands of the operator: all routes that clients use, without access
-//! rules and tokens, and a few that only an operator may use ([`operator_routes`]).
+//! rules and tokens, and a few that only an operator may use (`operator_routes`).
 //!
 //! The embedded engine's lock is exclusive. While a server runs, commands send their requests to it
-//! over a Unix domain socket in the store's directory ([`socket`]). Otherwise a command opens the store, and
-//! calls the same routes in its own process ([`in_process`]).
+//! over a Unix domain socket in the store's directory (`socket`). Otherwise a command opens the store, and
+//! calls the same routes in its own process (`in_process`).
 //!
 //! Only the user who runs the server can open the socket.
 
