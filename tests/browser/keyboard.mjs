@@ -119,7 +119,9 @@ export async function keyboard({ base, browser, page, check, screenshot, client 
     await tabTo('Copy the document as');
     await keyboard.press('Shift+Tab');
     await page.getByRole('row', { name: /^\$/ }).focus();
-    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight', 'ArrowDown']) await keyboard.press(key);
+    for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight']) await keyboard.press(key);
+    await page.locator('[aria-level="3"]').first().waitFor();
+    await keyboard.press('ArrowDown');
     await until(() => page.evaluate(() => document.activeElement?.getAttribute('aria-level') === '3'));
     await tabTo('← countries', 'Shift+Tab');
     await keyboard.press('Enter');
