@@ -379,3 +379,23 @@ pub(crate) struct PlaceArguments {
     #[command(flatten)]
     pub(crate) collection: CollectionArgument,
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use clap::CommandFactory as _;
+
+    use super::*;
+
+    #[test]
+    fn each_command_says_what_it_does() {
+        let commands = CommandArguments::command();
+        let mut said = HashSet::new();
+        for command in commands.get_subcommands() {
+            let about = command.get_about().expect("a sentence").to_string();
+            assert!(!about.is_empty(), "{}", command.get_name());
+            assert!(said.insert(about), "{}", command.get_name());
+        }
+    }
+}

@@ -15,7 +15,8 @@ use crate::error::{Error, Result};
 /// The environment variable with the token.
 const TOKEN_VARIABLE: &str = "PHYLLO_TOKEN";
 
-/// A command that can work on any server.
+// A command that can work on any server. This is no documentation, because clap would print it as that of the
+// command.
 #[derive(Debug, Args)]
 pub(crate) struct OnServer<A: Args> {
     #[command(flatten)]
