@@ -171,7 +171,7 @@ fn versions(known: &Known) -> Vec<Template> {
 }
 
 fn bulk() -> Vec<Template> {
-    let result = "matched changed unchanged updates { operator at places }";
+    let result = "matched changed unchanged examined next updates { operator at places }";
     let numbers: Vec<Value> = (0..2_000).map(|at| json!(at)).collect();
     vec![
         Template::new(
@@ -197,6 +197,16 @@ fn bulk() -> Vec<Template> {
                  append: [{{at: \"$.a\", values: $v}}]) {{ {result} }} }}"
             ),
             json!({"v": numbers}),
+        ),
+        Template::new(
+            "a portion of updates, and one of removals",
+            format!(
+                "mutation {{ updateDocuments(collection: \"small\", where: {{}}, everything: true, first: 1000, \
+                 after: \"1\", set: [{{at: \"$.t\", value: 1}}]) {{ {result} }} \
+                 deleteDocuments(collection: \"gone\", where: {{}}, everything: true, first: 1000, after: \"1\") \
+                 {{ {result} }} }}"
+            ),
+            json!({}),
         ),
         Template::new(
             "removals of everything",

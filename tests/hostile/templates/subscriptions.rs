@@ -8,7 +8,7 @@ use super::{Known, Template};
 
 pub(super) fn templates(known: &Known) -> Vec<Template> {
     let change = format!(
-        "cursor version collection key kind paths patch resync document {{ {} }}",
+        "cursor version time collection key kind paths patch resync document {{ {} }}",
         repeated(20, "a#: value b#: select(query: \"$..*\") { path } ")
     );
     let page = "nodes { key value } totalCount plan { index }";
@@ -27,6 +27,13 @@ pub(super) fn templates(known: &Known) -> Vec<Template> {
              after: $c) { cursor patch paths } }"
                 .to_owned(),
             json!({"c": known.changes_cursor}),
+        ),
+        Template::new(
+            "all changes that are kept",
+            format!(
+                "subscription {{ changes(collection: \"small\", fromStart: true, follow: false) {{ {change} }} }}"
+            ),
+            json!({}),
         ),
         Template::new(
             "a live document",

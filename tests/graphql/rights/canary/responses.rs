@@ -120,12 +120,19 @@ impl Stores {
         findings.retain(|finding| finding.severity != Severity::Information);
         assert!(findings.is_empty(), "{findings:#?}");
         for client in [&self.all, &self.other] {
-            let drop = |name| {
-                format!(
-                    r#"{name}: dropCollection(collection: "{name}", everything: true) {{ documents }}"#
-                )
-            };
-            client.mutate(&format!("{} {}", drop("c"), drop("d"))).await;
+            // A mutation can have made a collection with the name of a template.
+            let stored = client.data("{ collections { name } }", NONE).await;
+            let names = stored["collections"].as_array().expect("a list").iter();
+            let drops: Vec<String> = names
+                .enumerate()
+                .map(|(number, of)| {
+                    let name = &of["name"];
+                    format!("d{number}: dropCollection(collection: {name}, everything: true) {{ documents }}")
+                })
+                .collect();
+            if !drops.is_empty() {
+                client.mutate(&drops.join(" ")).await;
+            }
         }
     }
 }
