@@ -5,8 +5,6 @@ use std::time::Duration;
 /// Steps of work, about half a millisecond, after which a task yields. Work that cannot yield moves
 /// to a blocking thread.
 pub const STEPS_AT_A_TIME: u64 = 10_000;
-/// Steps, a few microseconds, after which a task looks at the clock again.
-pub const STEPS_PER_CLOCK: u64 = 128;
 /// Steps of synchronous work of a known length that run on the thread of its task.
 pub const PORTION_STEPS_MAX: u64 = 5_000;
 /// Bytes of a growing list that are moved on the thread of its task. A larger list is moved on a blocking

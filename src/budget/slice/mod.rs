@@ -33,7 +33,6 @@ use waiting_parts::WaitingParts;
 
 use crate::limits::{
     LONG_POLL_TIME, PARTS_RESUMED_AT_ONCE, ROUND_TIME, SLICE_TIME, SLICE_TIME_MIN, STEPS_AT_A_TIME,
-    STEPS_PER_CLOCK,
 };
 
 thread_local! {
@@ -43,8 +42,6 @@ thread_local! {
     static BLOCKED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     /// The steps of work that the current poll has done, without those on a blocked thread.
     static STEPS: Cell<u64> = const { Cell::new(0) };
-    /// [`STEPS`] when the clock was last read.
-    static STEPS_AT_CLOCK: Cell<u64> = const { Cell::new(0) };
     /// The parts of the current task that wait for its next slice.
     static PARTS: RefCell<WaitingParts> = RefCell::default();
 }
@@ -163,7 +160,6 @@ impl<'t> Slice<'t> {
             BLOCKED.replace(Duration::ZERO),
             STEPS.replace(0),
         );
-        STEPS_AT_CLOCK.set(0);
         swap_parts(parts);
         Self {
             begun,
@@ -178,7 +174,6 @@ impl Drop for Slice<'_> {
         SLICE_END.set(self.around.0);
         let blocked = BLOCKED.replace(self.around.1);
         let steps = STEPS.replace(self.around.2);
-        STEPS_AT_CLOCK.set(self.around.2);
         swap_parts(self.parts);
         if steps > LONGEST_POLL_STEPS.load(Relaxed) {
             LONGEST_POLL_STEPS.fetch_max(steps, Relaxed);
@@ -240,22 +235,10 @@ pub(super) fn uncount_steps(steps: u64) {
 }
 
 /// Whether the slice of the current task is over. False outside of [`Sliced`].
-///
-/// Few steps since the clock was read are little time. It is read again after more, and if none were counted.
 pub fn slice_is_over() -> bool {
-    let Some(end) = SLICE_END.get() else {
-        return false;
-    };
-    let steps = STEPS.get();
-    if steps >= STEPS_AT_A_TIME {
-        return true;
-    }
-    let since = steps.wrapping_sub(STEPS_AT_CLOCK.get());
-    if (1..STEPS_PER_CLOCK).contains(&since) {
-        return false;
-    }
-    STEPS_AT_CLOCK.set(steps);
-    Instant::now() >= end
+    SLICE_END
+        .get()
+        .is_some_and(|end| STEPS.get() >= STEPS_AT_A_TIME || Instant::now() >= end)
 }
 
 /// Waits for a slice that is not over. Call it before a portion of work.
