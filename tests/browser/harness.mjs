@@ -17,7 +17,7 @@ const FLAGS = [
 ];
 const WAIT_MS = Number(process.env.WAIT_MS ?? 30_000);
 /** A script that takes longer fails, whatever it waits for. */
-const SCRIPT_MS = Number(process.env.SCRIPT_MS ?? 600_000);
+const SCRIPT_MS = Number(process.env.SCRIPT_MS ?? 1_200_000);
 
 /** Opens the browser. Screenshots are written to the folder `artifacts`. */
 export async function start(base, artifacts) {
