@@ -120,7 +120,7 @@ export async function keyboard({ base, browser, page, check, screenshot, client 
     await keyboard.press('Shift+Tab');
     await page.getByRole('row', { name: /^\$/ }).focus();
     for (const key of ['ArrowDown', 'ArrowDown', 'ArrowRight']) await keyboard.press(key);
-    await page.locator('[aria-level="3"]').first().waitFor();
+    await page.getByRole('row', { name: /^0.*AND/ }).waitFor();
     await keyboard.press('ArrowDown');
     await until(() => page.evaluate(() => document.activeElement?.getAttribute('aria-level') === '3'));
     await tabTo('← countries', 'Shift+Tab');
