@@ -27,7 +27,7 @@ use phyllo::database::{Database, DocumentKey};
 use phyllo::document::id::DocumentId;
 use phyllo::document::path::Place;
 use phyllo::store::Batches;
-use support::load::{Connection, graphql, latencies, post as post_request, rate};
+use support::load::{answer, graphql, latencies, post as post_request, rate};
 use support::{
     TURN, application, application_with, compare, database, document, median, serve_application,
     store_document,
@@ -188,11 +188,4 @@ fn entities() -> Vec<u8> {
 
 fn one_entity() -> Vec<u8> {
     entities_of(std::iter::once(1_000_500))
-}
-
-async fn answer(address: SocketAddr, request: &[u8]) -> String {
-    let mut connection = Connection::open(address).await;
-    let answer = String::from_utf8_lossy(connection.ask(request).await).into_owned();
-    assert!(answer.starts_with("{\"data\""), "{answer}");
-    answer
 }

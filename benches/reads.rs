@@ -24,7 +24,7 @@ use phyllo::database::Database;
 use phyllo::key::{Family, Leaves};
 use phyllo::store::Batches;
 use support::compared_reads::compare_reads;
-use support::load::{Connection, graphql, post as post_request, rate};
+use support::load::{answer, graphql, post as post_request, rate};
 use support::programs::programs;
 use support::{
     TURN, application, application_under, compare, database, document, serve_application,
@@ -205,11 +205,6 @@ async fn filled(directory: &std::path::Path) -> Database {
     let numbers: Vec<String> = (0..LARGE).map(|number| number.to_string()).collect();
     store_document(&database, ARRAY, &format!("[{}]", numbers.join(","))).await;
     database
-}
-
-async fn answer(address: SocketAddr, request: &[u8]) -> String {
-    let mut connection = Connection::open(address).await;
-    String::from_utf8_lossy(connection.ask(request).await).into_owned()
 }
 
 /// 100 different paths in a document of 1,000,000 leaves.

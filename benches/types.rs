@@ -12,7 +12,7 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 use std::net::SocketAddr;
 
-use support::load::{Connection, ask_in_order, graphql, rate, rate_of_new};
+use support::load::{answer, ask_in_order, graphql, rate, rate_of_new};
 use support::{TURN, compare, database, serve};
 use tokio::runtime::Runtime;
 
@@ -173,9 +173,4 @@ fn fill(runtime: &Runtime, address: SocketAddr) {
         let answer = runtime.block_on(answer(address, &insert(collection, "\"stock\"", &stock)));
         assert!(answer.contains("\"key\""), "{answer}");
     }
-}
-
-async fn answer(address: SocketAddr, request: &[u8]) -> String {
-    let mut connection = Connection::open(address).await;
-    String::from_utf8(connection.ask(request).await.to_vec()).expect("JSON")
 }

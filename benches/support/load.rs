@@ -30,6 +30,14 @@ pub(crate) fn graphql(query: &str, variables: &str) -> Vec<u8> {
     )
 }
 
+/// The body of the response to a request that succeeds.
+pub(crate) async fn answer(address: SocketAddr, request: &[u8]) -> String {
+    let mut connection = Connection::open(address).await;
+    let answer = String::from_utf8_lossy(connection.ask(request).await).into_owned();
+    assert!(answer.starts_with("{\"data\""), "{answer}");
+    answer
+}
+
 /// Sends `request` on `connections` concurrent connections for `time`, from its own thread. Returns
 /// responses per second.
 pub(crate) fn rate(address: SocketAddr, request: &[u8], connections: usize, time: Duration) -> f64 {

@@ -48,8 +48,7 @@ impl<R: Deref<Target: Read>> Batches<R> {
 
     /// Batches as of [`RangeRead::in_batches_of`].
     #[must_use]
-    pub(crate) fn in_batches_of(self, pairs: usize) -> Self {
-        let batch_pairs_max = pairs;
+    pub(crate) fn in_batches_of(self, batch_pairs_max: usize) -> Self {
         Self {
             batch_pairs_max,
             ..self

@@ -58,11 +58,10 @@ impl<'k> RangeRead<'k> {
         Self { pairs_max, ..self }
     }
 
-    /// Limits each batch to `pairs` pairs. A caller that works on more than [`BATCH_PAIRS_MAX`] asks for its
+    /// Limits each batch to `batch_pairs_max` pairs. A caller that works on more than [`BATCH_PAIRS_MAX`] asks for its
     /// slice itself.
     #[must_use]
-    pub(crate) fn in_batches_of(self, pairs: usize) -> Self {
-        let batch_pairs_max = pairs;
+    pub(crate) fn in_batches_of(self, batch_pairs_max: usize) -> Self {
         Self {
             batch_pairs_max,
             ..self
