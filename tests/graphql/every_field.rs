@@ -7,6 +7,7 @@ use phyllo::graphql::{Methods, Request, RequestStats, Started};
 use serde_json::{Value, json};
 
 use crate::support::{Client, NONE, client};
+use crate::types::set_type;
 
 const INTROSPECTION: &str = "{ __schema { types {
     name kind fields { name args { ...V } type { ...T } } inputFields { ...V } enumValues { name }
@@ -124,11 +125,57 @@ fn assert_possible(operation: &str, response: &Value) {
     }
 }
 
+/// Collections whose types have every kind of member, and references in every direction.
+async fn set_types(client: &Client) {
+    let text = json!({"type": "string"});
+    let inside = json!({"type": "object", "properties": {"a": text, "list": {"type": "array", "items": text}}});
+    let key = |reference: Value| json!({"type": ["string", "null"], "x-reference": reference});
+    let parent = key(
+        json!({"collection": "categories", "as": "above", "inverse": "below",
+        "chain": "ancestors", "exists": true, "onDelete": "restrict"}),
+    );
+    let category = json!({"title": "Category", "type": "object", "properties": {
+        "name": text, "parent": parent, "kind": {"enum": ["a", "b"]}}});
+    let of = json!({"collection": "categories", "as": "category", "inverse": "products"});
+    let similar = key(json!({"collection": "products", "as": "similarProducts"}));
+    let roles = key(json!({"collection": "categories", "as": "of"}));
+    let product = json!({"title": "Product", "type": "object", "properties": {
+        "size": inside, "rows": {"type": "array", "items": inside}, "open": true,
+        "count": {"type": "integer"}, "price": {"type": "number"}, "sold": {"type": "boolean"},
+        "names": {"type": "object", "additionalProperties": inside},
+        "category": key(of), "similar": {"type": "array", "items": similar},
+        "roles": {"type": "object", "additionalProperties": roles}
+    }});
+    set_type(client, "categories", &category).await;
+    set_type(client, "products", &product).await;
+    for (collection, document) in [
+        (
+            "categories",
+            json!({"name": "A", "parent": null, "kind": "a"}),
+        ),
+        (
+            "products",
+            json!({"category": "1", "similar": ["1"], "roles": {"x": "1"},
+            "size": {"a": "b"}, "rows": [{"a": "b", "list": ["c"]}], "names": {"n": {"a": "b"}}}),
+        ),
+    ] {
+        let query = "mutation($c: String!, $d: JSON) { insertDocument(collection: $c, id: 1, document: $d) { key } }";
+        client
+            .data(query, json!({"c": collection, "d": document}))
+            .await;
+    }
+}
+
 #[tokio::test]
 async fn every_field_of_a_query_or_a_mutation_is_executed() {
     let client = client().await;
     client.insert("1", r#"{"a": [1, 2]}"#).await;
+    set_types(&client).await;
     let types = Types::of(&client).await;
+    for field in ["above", "below", "ancestors", "products"] {
+        let fields = list(&types.0["Category"]["fields"]);
+        assert!(fields.iter().any(|it| it["name"] == field), "{field}");
+    }
     for root in ["Query", "Mutation"] {
         let operations = types.operations(root);
         assert!(operations.len() > 30, "{root}: {operations:?}");
@@ -142,6 +189,7 @@ async fn every_field_of_a_query_or_a_mutation_is_executed() {
 #[tokio::test]
 async fn every_field_of_a_subscription_is_accepted() {
     let client = client().await;
+    set_types(&client).await;
     let operations = Types::of(&client).await.operations("Subscription");
     assert!(operations.len() > 30, "{operations:?}");
     for operation in operations {

@@ -58,7 +58,7 @@ impl<R: Read> TableReader<R> {
         };
         let mut reader = Self {
             chunks,
-            records: ReaderBuilder::new().delimiter(delimiter).build(),
+            records: begun(ReaderBuilder::new().delimiter(delimiter).build()),
             fields: vec![0; 1024],
             ends: vec![0; 16],
             columns: Columns::default(),
@@ -177,6 +177,14 @@ impl<R: Read> TableReader<R> {
             }
         }
     }
+}
+
+/// A reader that is past the beginning of its text, where it would skip a byte order mark, if one chunk contains all
+/// of it. The mark of the stream is skipped already, and a second one belongs to the first field.
+fn begun(mut reader: Reader) -> Reader {
+    let (result, ..) = reader.read_record(b"\n", &mut [0], &mut [0]);
+    debug_assert_eq!(result, ReadRecordResult::InputEmpty, "an empty line");
+    reader
 }
 
 /// The documents of a table, of which each is JSON or the reason why its record is malformed, and why the table
