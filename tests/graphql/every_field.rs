@@ -136,7 +136,7 @@ async fn set_types(client: &Client) {
     );
     let category = json!({"title": "Category", "type": "object", "properties": {
         "name": text, "parent": parent, "kind": {"enum": ["a", "b"]}}});
-    let of = json!({"collection": "categories", "as": "category", "inverse": "products"});
+    let of = json!({"collection": "categories", "as": "ofCategory", "inverse": "products"});
     let similar = key(json!({"collection": "products", "as": "similarProducts"}));
     let roles = key(json!({"collection": "categories", "as": "of"}));
     let product = json!({"title": "Product", "type": "object", "properties": {

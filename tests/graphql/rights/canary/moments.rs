@@ -11,7 +11,11 @@ use super::subscriptions::Followed;
 
 /// The places where canaries were stored, by their numbers.
 #[derive(Default)]
-pub(super) struct CanaryPlaces(BTreeMap<u64, BTreeSet<CanaryPlace>>);
+pub(super) struct CanaryPlaces {
+    leaves: BTreeMap<u64, BTreeSet<CanaryPlace>>,
+    /// Documents that a mutation has named by a canary, with `idFrom`.
+    named: BTreeMap<u64, BTreeSet<(String, String)>>,
+}
 
 /// A document, by its collection and key, and a path in it.
 type CanaryPlace = ((String, String), Vec<Step>);
@@ -21,9 +25,12 @@ impl CanaryPlaces {
     pub(super) fn add(&mut self, documents: &Documents, before: &Documents) {
         let changed = |(key, document): &(&_, &Value)| before.get(*key) != Some(*document);
         for (key, document) in documents.iter().filter(changed) {
+            if let Some(number) = named_by(&key.1) {
+                self.named.entry(number).or_default().insert(key.clone());
+            }
             for Leaf { path, value } in leaves(document) {
                 if let Some(number) = canary(&value) {
-                    let places = self.0.entry(number).or_default();
+                    let places = self.leaves.entry(number).or_default();
                     places.insert((key.clone(), path));
                 }
             }
@@ -31,16 +38,34 @@ impl CanaryPlaces {
     }
 
     fn of(&self, number: u64) -> impl Iterator<Item = &CanaryPlace> {
-        self.0.get(&number).into_iter().flatten()
+        self.leaves.get(&number).into_iter().flatten()
     }
 
-    /// Whether a rule without a condition covers a place where the canary was stored.
-    pub(super) fn is_always_read(&self, number: u64, oracle: &Oracle) -> bool {
-        self.of(number).any(|((collection, id), path)| {
-            let read = oracle.cover("read", collection, Some(id), path);
-            read.is_always()
-        })
+    fn named(&self, number: u64) -> impl Iterator<Item = &(String, String)> {
+        self.named.get(&number).into_iter().flatten()
     }
+
+    /// Whether the canary was stored. Other numbers are part of a query, or of a cursor by chance.
+    pub(super) fn is_stored(&self, number: u64) -> bool {
+        self.of(number).next().is_some() || self.named(number).next().is_some()
+    }
+
+    /// Whether a rule without a condition covers a place where the canary was stored, or the canary is the
+    /// key of a document, which its followers are told.
+    pub(super) fn is_always_read(&self, number: u64, oracle: &Oracle) -> bool {
+        let covers = |((collection, id), path): &CanaryPlace| {
+            oracle.cover("read", collection, Some(id), path).is_always()
+        };
+        self.of(number).any(covers) || self.named(number).next().is_some()
+    }
+}
+
+/// The canary that is the key of a document.
+fn named_by(key: &str) -> Option<u64> {
+    let value = key
+        .parse()
+        .map_or_else(|_| json!(key), |number: u64| json!(number));
+    canary(&value)
 }
 
 /// The documents, and the rights of the callers, at one time.
@@ -50,15 +75,20 @@ pub(super) struct Moment {
 }
 
 impl Moment {
-    /// Whether the caller may read the canary at one of its places.
+    /// Whether the caller may read the canary at one of its places, or know a document of this key.
     pub(super) fn is_read(&self, number: u64, places: &CanaryPlaces, caller: usize) -> bool {
-        places.of(number).any(|(key, path)| {
+        let oracle = &self.oracles[caller];
+        let of_leaf = |(key, path): &CanaryPlace| {
             self.documents.get(key).is_some_and(|document| {
                 let stored = value_at(document, path).and_then(canary);
-                let place = (&*key.0, &*key.1);
-                stored == Some(number) && self.oracles[caller].reads(place, document, path)
+                stored == Some(number) && oracle.reads((&*key.0, &*key.1), document, path)
             })
-        })
+        };
+        let of_key = |key: &(String, String)| {
+            let document = self.documents.get(key);
+            document.is_some_and(|document| oracle.knows((&*key.0, &*key.1), document))
+        };
+        places.of(number).any(of_leaf) || places.named(number).any(of_key)
     }
 
     /// The response of a live query, according to the oracle. None if the rules do not allow it.
