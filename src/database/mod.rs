@@ -66,10 +66,11 @@ pub use read::children::{Child, ChildBounds, Children, ChildrenPage, children, c
 pub use read::length::{length, members};
 pub use read::load::{Loaded, load, read_requested};
 pub use read::path_candidates::settled_path;
-pub use read::projection::{PickedPart, write_picked};
+pub use read::projection::between::PartsBetween;
+pub use read::projection::picked::{PickedPart, write_picked};
+pub use read::projection::remainder::Remainder;
 pub use read::range_plan::{Extent, RangeSource, ReadPlan};
-pub use read::remainder::Remainder;
-pub use read::request::{Answer, BorrowedRequest, ReadRequest};
+pub use read::request::{Answer, BorrowedRequest, PathRange, ReadRequest};
 pub use read::selection::{PartReads, QuerySelection, SelectedNode, first_reads};
 pub use read::value::Value;
 pub use read::value_ref::ValueRef;

@@ -146,6 +146,29 @@ impl Token {
     }
 }
 
+impl Token {
+    /// Whether the stored document decides which segment the token means as a bound of a range.
+    pub fn is_open_bound(&self) -> bool {
+        !matches!(self, Self::Segment(_))
+    }
+
+    /// The segment that the token means as a bound of a range, in an array of this length, or in
+    /// another value. An index from the end that is before the first element means the first one. The
+    /// place after the last element is a bound, too.
+    pub fn as_bound(&self, array_length: Option<u64>) -> Segment {
+        match (self, array_length) {
+            (Self::Segment(segment), _) => segment.clone(),
+            (Self::Digits(digits), Some(_)) => Segment::Index(*digits),
+            (Self::Digits(digits), None) => Segment::Key(digits.to_string()),
+            (Self::FromEnd(from_end), length) => {
+                Segment::Index(length.unwrap_or(0).saturating_sub(*from_end))
+            }
+            (Self::Dash, Some(length)) => Segment::Index(length),
+            (Self::Dash, None) => Segment::Key(DASH.to_owned()),
+        }
+    }
+}
+
 /// Formats the token as a token of a JSON Pointer.
 impl fmt::Display for Token {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -241,6 +264,24 @@ impl Path {
     pub fn below(&self, above: &Path) -> Option<Path> {
         let below = self.0.strip_prefix(&above.0[..])?;
         Some(Self(below.into()))
+    }
+
+    /// The path of the first tokens of this one.
+    #[must_use]
+    pub fn first(&self, tokens: usize) -> Self {
+        Self(self.0[..tokens.min(self.0.len())].into())
+    }
+
+    /// The bytes of memory of its tokens.
+    pub(crate) fn held_bytes(&self) -> usize {
+        let name = |token: &Token| match token {
+            Token::Segment(segment) => segment.held_bytes(),
+            Token::Digits(_) | Token::FromEnd(_) | Token::Dash => 0,
+        };
+        self.0
+            .iter()
+            .map(|token| size_of::<Token>() + name(token))
+            .sum()
     }
 
     /// The number of digit tokens. Each doubles the number of places that the path can mean.

@@ -90,7 +90,7 @@ const BOUNDED: &[(&str, &str, &str)] = &[
         "the readings of a path",
     ),
     (
-        "src/database/read/projection.rs",
+        "src/database/read/projection/picked.rs",
         "write_picked",
         "the levels of a place",
     ),

@@ -88,6 +88,8 @@ mod parents;
 mod partial;
 #[path = "../graphql/patching.rs"]
 mod patching;
+#[path = "../graphql/path_ranges.rs"]
+mod path_ranges;
 #[path = "../graphql/plans.rs"]
 mod plans;
 #[path = "../graphql/projecting.rs"]
@@ -217,6 +219,7 @@ pub(crate) fn suite() -> Vec<Case> {
         parents::suite(),
         partial::suite(),
         patching::suite(),
+        path_ranges::suite(),
         plans::suite(),
         projecting::suite(),
         random_aggregates::suite(),

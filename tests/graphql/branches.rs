@@ -94,7 +94,7 @@ impl Maker<'_> {
         for _ in 0..self.random.up_to(4) {
             let path = self.path();
             let other = self.path();
-            let field = match (self.random.up_to(15), of) {
+            let field = match (self.random.up_to(16), of) {
                 (0, _) => "kind".to_owned(),
                 (1, _) => "id".to_owned(),
                 (2, "Document") => "key".to_owned(),
@@ -113,6 +113,7 @@ impl Maker<'_> {
                     format!("document {below}")
                 }
                 (10, _) => "length".to_owned(),
+                (15, _) => format!("range(from: {path}, to: {other})"),
                 (11 | 12, _) if levels > 0 => self.children(levels - 1),
                 (13, _) if levels > 0 => {
                     let query = *self.random.choose(&SELECTS);

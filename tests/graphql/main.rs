@@ -62,6 +62,7 @@ mod operations;
 mod parents;
 mod partial;
 mod patching;
+mod path_ranges;
 mod plans;
 mod projecting;
 mod random_aggregates;

@@ -158,7 +158,7 @@ async fn a_value_remains_without_its_omitted_parts() {
 
 /// A token of a path. A pointer writes each token as text.
 #[derive(Clone)]
-enum Step {
+pub(super) enum Step {
     Key(String),
     Index(i64),
     Pointer(String),
@@ -166,7 +166,7 @@ enum Step {
 
 const NAMES: [&str; 6] = ["a", "b", "0", "1", "x\0y", "q/~"];
 
-fn random_value(random: &mut StdRng, levels: u32) -> Value {
+pub(super) fn random_value(random: &mut StdRng, levels: u32) -> Value {
     match random.random_range(0..if levels == 0 { 3 } else { 7 }) {
         0 => json!(random.random_range(0..100)),
         1 => json!("text"),
@@ -187,7 +187,7 @@ fn random_value(random: &mut StdRng, levels: u32) -> Value {
 }
 
 /// A path, usually to a place that is there, and how a client writes it.
-fn random_path(random: &mut StdRng, document: &Value) -> (Vec<Step>, Value) {
+pub(super) fn random_path(random: &mut StdRng, document: &Value) -> (Vec<Step>, Value) {
     let pointer = random.random();
     let mut steps = Vec::new();
     let mut at = Some(document);
@@ -299,7 +299,7 @@ fn omit(value: &Value, paths: &[&[Step]]) -> Option<Value> {
     })
 }
 
-fn value_at<'v>(value: &'v Value, path: &[Step]) -> Option<&'v Value> {
+pub(super) fn value_at<'v>(value: &'v Value, path: &[Step]) -> Option<&'v Value> {
     let Some((_, rest)) = path.split_first() else {
         return Some(value);
     };

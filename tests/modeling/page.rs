@@ -35,6 +35,7 @@ models! {
     a_node_of_a_linked_list_is_removed_if_nobody_changed_it: "Indirection: a linked list",
     a_composite_model_is_written_in_one_operation: "Composite models",
     a_nested_keyspace_is_merged_from_a_stream: "A nested keyspace from a stream",
+    dates_are_read_between_two_days: "Dates as nested paths",
     an_index_changes_with_the_documents: "Indexes",
     a_partial_index_has_some_documents: "Indexes of some documents",
     a_log_is_read_in_the_order_of_commits: "A log",

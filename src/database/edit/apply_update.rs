@@ -367,7 +367,7 @@ impl Editor<'_> {
         let answers = load(self.transaction, &requests, memory).await;
         let parts = answers.into_iter().map(|answer| match answer? {
             Answer::Value(part) => Ok(part),
-            Answer::Remainder(_) | Answer::Version(_) => {
+            Answer::Remainder(_) | Answer::Between(_) | Answer::Version(_) => {
                 Err(Error::internal("a load returned no part"))
             }
         });

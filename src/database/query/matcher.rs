@@ -324,7 +324,7 @@ fn request(document: &Arc<DocumentKey>, need: &Need) -> Option<ReadRequest> {
 fn part(answer: &Answer) -> Option<&Value> {
     match answer {
         Answer::Value(part) => part.as_ref(),
-        Answer::Remainder(_) | Answer::Version(_) => None,
+        Answer::Remainder(_) | Answer::Between(_) | Answer::Version(_) => None,
     }
 }
 
@@ -333,7 +333,7 @@ fn found_at(need: &Need, answer: &Answer, steps: &Steps<'_>) -> Result<MatcherIn
         Answer::Value(None) => Ok(MatcherInput::Nothing),
         Answer::Value(Some(_)) if !need.value => Ok(MatcherInput::Something),
         Answer::Value(Some(part)) => part.tree(steps).map(MatcherInput::Value),
-        Answer::Remainder(_) | Answer::Version(_) => {
+        Answer::Remainder(_) | Answer::Between(_) | Answer::Version(_) => {
             Err(Error::internal("a load returned what was not requested"))
         }
     }

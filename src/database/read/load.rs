@@ -9,8 +9,10 @@ use futures::future::{join, join_all};
 
 use super::fetch::Fetched;
 use super::path_candidates::{PathCandidate, PathCandidates};
+use super::path_range::{KeyRange, RangeKeys, key_ranges};
+use super::projection::between::PartsBetween;
+use super::projection::remainder::{Remainder, disjoint, ranges_between};
 use super::range_plan::{Extent, RangeSource, ReadPlan};
-use super::remainder::{Remainder, disjoint, ranges_between};
 use super::request::{Answer, BorrowedRequest, ReadRequest};
 use super::value::{PairRange, Value};
 use super::value_ref::ValueRef;
@@ -55,19 +57,20 @@ pub async fn read_requested<'w>(
     let omitting = || with_omitted_parts(requested);
     let (requested, parts) = budget.portion(requested.len() as u64, omitting).await;
     let candidates = PathCandidates::new(read, &requested, memory).await;
+    let ranges = key_ranges(read, &requested, memory).await;
     let planned = || {
         let keys = requested.iter().enumerate().flat_map(|(number, request)| {
             let extent = request.extent();
             candidates.keys(number).map(move |key| (key, extent))
         });
         let plan = ReadPlan::new(keys);
-        let remainders = RemainderRanges::new(parts, &candidates, &plan, memory);
-        (plan.reads, plan.sources, remainders)
+        let further = FurtherRanges::new(parts, ranges, &candidates, &plan, memory);
+        (plan.reads, plan.sources, further)
     };
     let steps = STEPS_PER_READ * requested.len() as u64;
-    let (reads, sources, remainders) = budget.portion(steps, planned).await;
+    let (reads, sources, further) = budget.portion(steps, planned).await;
     let (found, versions) = join(
-        Fetched::read_with(read, &reads, &remainders.read, memory),
+        Fetched::read_with(read, &reads, &further.read, memory),
         versions(read, &requested),
     )
     .await;
@@ -78,7 +81,7 @@ pub async fn read_requested<'w>(
         candidates,
         found,
         versions,
-        remainders,
+        further,
         positions: None,
     }
 }
@@ -148,21 +151,23 @@ pub struct Loaded<'w> {
     /// The read that serves each candidate.
     sources: Vec<RangeSource>,
     found: Fetched,
-    /// The number of reads of the plan. Those of `remainders` follow.
+    /// The number of reads of the plan. Those of `further` follow.
     reads: usize,
-    remainders: RemainderRanges,
+    further: FurtherRanges,
     versions: HashMap<&'w DocumentKey, Result<Option<Version>>>,
     /// The positions of the requests under the numbers that the caller uses. None if they are the
     /// same.
     positions: Option<Vec<Option<usize>>>,
 }
 
-/// The ranges to read of the values that are requested without some of their parts.
+/// The ranges to read of the values that are requested without some of their parts, or with some of them.
 #[derive(Default)]
-struct RemainderRanges {
+struct FurtherRanges {
     read: Vec<(Vec<u8>, Vec<u8>)>,
     /// In the order of the requests.
     of: Vec<RequestedRemainder>,
+    /// In the order of the requests.
+    between: Vec<RequestedRange>,
     /// Why nothing was read: the ranges take too much memory.
     failed: Option<Error>,
 }
@@ -175,9 +180,26 @@ struct RequestedRemainder {
     ranges: Vec<(usize, Range<usize>)>,
 }
 
-impl RemainderRanges {
+/// The parts of a value that are requested between two paths.
+struct RequestedRange {
+    /// The number of the request.
+    request: usize,
+    /// None if there are none.
+    source: Result<Option<PartsSource>>,
+}
+
+/// What has the parts of a range.
+enum PartsSource {
+    /// The read of the plan with this number: that of a whole value around them.
+    Whole(usize, RangeKeys),
+    /// The range with this number. The key of the value has this length.
+    Range(usize, usize),
+}
+
+impl FurtherRanges {
     fn new(
         requested: Vec<OmittedParts>,
+        between: Vec<KeyRange>,
         candidates: &PathCandidates,
         plan: &ReadPlan<'_>,
         memory: &Reservation,
@@ -214,7 +236,26 @@ impl RemainderRanges {
                 ranges: of,
             });
         }
+        for KeyRange { request, keys } in between {
+            let source = keys.map(|keys| keys.map(|keys| ranges.source(keys, plan)));
+            ranges.between.push(RequestedRange { request, source });
+        }
         ranges
+    }
+
+    /// Adds a range of keys, unless a read of the plan has it.
+    fn source(&mut self, keys: RangeKeys, plan: &ReadPlan<'_>) -> PartsSource {
+        let value = &keys.begin[..keys.key_bytes];
+        if let Some(read) = plan.whole_around(value) {
+            return PartsSource::Whole(read, keys);
+        }
+        let RangeKeys {
+            key_bytes,
+            begin,
+            end,
+        } = keys;
+        self.read.push((begin, end));
+        PartsSource::Range(self.read.len() - 1, key_bytes)
     }
 }
 
@@ -249,6 +290,7 @@ impl Loaded<'_> {
         Ok(match request {
             ReadRequest::Value(document, ..) => Answer::Value(self.part(at, document)?),
             ReadRequest::Remainder(..) => Answer::Remainder(self.remainder(at)?),
+            ReadRequest::Between(..) => Answer::Between(self.between(at)?),
             ReadRequest::Version(_) => Answer::Version(self.version(at)?),
         })
     }
@@ -314,7 +356,7 @@ impl Loaded<'_> {
         match (&candidate.place, &self.requested[number]) {
             (Some(place), _) => Some(place.clone()),
             (None, ReadRequest::Value(_, path, _)) => path.place(),
-            (None, ReadRequest::Remainder(..) | ReadRequest::Version(_)) => None,
+            (None, _) => None,
         }
     }
 
@@ -324,17 +366,17 @@ impl Loaded<'_> {
     /// # Errors
     /// As [`load`].
     pub fn remainder(&self, number: usize) -> Result<Option<Remainder>> {
-        if let Some(error) = &self.remainders.failed {
+        if let Some(error) = &self.further.failed {
             return Err(error.clone());
         }
         let Some(number) = self.position(number) else {
             return Ok(None);
         };
-        let of = &self.remainders.of;
+        let of = &self.further.of;
         let of = of
             .binary_search_by_key(&number, |of| of.omitted.request)
             .map_err(|_| Error::internal("a remainder was not requested"))?;
-        let of = &self.remainders.of[of];
+        let of = &self.further.of[of];
         let Some(found) = self.found(number)? else {
             return Ok(None);
         };
@@ -371,6 +413,39 @@ impl Loaded<'_> {
         Ok(Remainder::new(key, pieces, omitted))
     }
 
+    /// The requested parts of a value between two paths. None if nothing is stored there.
+    ///
+    /// # Errors
+    /// As [`load`].
+    pub fn between(&self, number: usize) -> Result<Option<PartsBetween>> {
+        if let Some(error) = &self.further.failed {
+            return Err(error.clone());
+        }
+        let Some(number) = self.position(number) else {
+            return Ok(None);
+        };
+        let of = &self.further.between;
+        let of = of
+            .binary_search_by_key(&number, |of| of.request)
+            .map_err(|_| Error::internal("a range was not requested"))?;
+        let source = self.further.between[of].source.as_ref();
+        let Some(source) = source.map_err(Clone::clone)? else {
+            return Ok(None);
+        };
+        let (pairs, range, key_bytes) = match source {
+            PartsSource::Whole(read, keys) => {
+                let (pairs, range) = self.found.of(*read)?;
+                let range = pairs.between(range, &keys.begin, &keys.end);
+                (pairs, range, keys.key_bytes)
+            }
+            PartsSource::Range(read, key_bytes) => {
+                let (pairs, range) = self.found.of(self.reads + read)?;
+                (pairs, range, *key_bytes)
+            }
+        };
+        Ok(PartsBetween::new(pairs.clone(), range, key_bytes))
+    }
+
     /// The first candidate that has a value, with its pairs. None if no candidate has one.
     fn found(&self, number: usize) -> Result<Option<FoundRange<'_>>> {
         let extent = self.requested[number].extent();
@@ -402,7 +477,7 @@ impl Loaded<'_> {
         };
         match &self.requested[number] {
             ReadRequest::Version(document) => self.versions[document].clone(),
-            ReadRequest::Value(..) | ReadRequest::Remainder(..) => Ok(None),
+            _ => Ok(None),
         }
     }
 }
@@ -416,7 +491,7 @@ async fn versions<'w>(
         .iter()
         .filter_map(|request| match request {
             ReadRequest::Version(document) => Some(*document),
-            ReadRequest::Value(..) | ReadRequest::Remainder(..) => None,
+            _ => None,
         })
         .collect();
     if documents.is_empty() {

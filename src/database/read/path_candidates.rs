@@ -244,14 +244,14 @@ async fn settle_from_end(
                 .iter()
                 .map(|(at, (array, ..))| requested[*at].at(array))
                 .collect();
-            lengths(read, &requests, memory).await
+            containers(read, &requests, memory).await
         };
         let mut measured = in_turns(arrays.into_iter().zip(lengths));
         while let Some(((at, (_, from_end, rest)), length)) = measured.next().await {
             settled[at] = Some(match length {
                 Err(error) => SettledPath::Failed(error),
                 Ok(None) => SettledPath::Nothing,
-                Ok(Some((place, length))) => match length.checked_sub(from_end) {
+                Ok(Some((place, length))) => match length.unwrap_or(0).checked_sub(from_end) {
                     None => SettledPath::Nothing,
                     Some(index) => {
                         let element = place.child(Segment::Index(index));
@@ -263,13 +263,13 @@ async fn settle_from_end(
     }
 }
 
-/// Reads the place and the length of each requested array, in one round. None if nothing is stored
-/// there.
-async fn lengths(
+/// Reads the place of each requested value, and its length if it is an array, in one round. None if
+/// nothing is stored there. The paths have no tokens that count from the end of an array.
+pub(crate) async fn containers(
     read: &dyn Read,
     requests: &[BorrowedRequest<'_>],
     memory: &Reservation,
-) -> Vec<Result<Option<(Place, u64)>>> {
+) -> Vec<Result<Option<(Place, Option<u64>)>>> {
     let candidates = PathCandidates::of_settled(read, requests, Vec::new(), memory).await;
     let keys = candidates.all.iter();
     let plan = ReadPlan::new(keys.map(|candidate| (candidates.key(candidate), Extent::Last)));
@@ -284,7 +284,7 @@ async fn lengths(
             let place = match (&candidate.place, request) {
                 (Some(place), _) => Some(place.clone()),
                 (None, ReadRequest::Value(_, path, _)) => path.place(),
-                (None, ReadRequest::Remainder(..) | ReadRequest::Version(_)) => None,
+                (None, _) => None,
             };
             return Ok(place.map(|place| (place, length)));
         }

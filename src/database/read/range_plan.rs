@@ -87,6 +87,15 @@ impl<'k> ReadPlan<'k> {
         }
         Self { reads, sources }
     }
+
+    /// The read of a whole value that has the place with this key.
+    pub fn whole_around(&self, key: &[u8]) -> Option<usize> {
+        // A place inside the value is no read, so that of the value is the last one before the key.
+        let after = self.reads.partition_point(|(place, _)| *place <= key);
+        let read = after.checked_sub(1)?;
+        let (place, extent) = self.reads[read];
+        (extent == Extent::Whole && covers(place, key)).then_some(read)
+    }
 }
 
 /// The first key of some elements of the array at `key`, and the end of their keys.

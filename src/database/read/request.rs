@@ -2,26 +2,63 @@
 
 use std::sync::Arc;
 
+use super::projection::between::PartsBetween;
+use super::projection::remainder::Remainder;
 use super::range_plan::Extent;
-use super::remainder::Remainder;
 use super::value::Value;
 use crate::database::document_key::DocumentKey;
 use crate::document::path::Path;
 use crate::key::Version;
 
-/// A request to the database. `D` names the document, `P` the path, `L` lists paths.
+/// A request to the database. `D` names the document, `P` the path, `L` lists paths, `R` is a
+/// [`PathRange`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum ReadRequest<D = Arc<DocumentKey>, P = Path, L = Arc<[Path]>> {
+pub enum ReadRequest<D = Arc<DocumentKey>, P = Path, L = Arc<[Path]>, R = Arc<PathRange>> {
     /// The value at a path.
     Value(D, P, Extent),
     /// The value at a path without the parts at other paths of the document, which are inside it.
     Remainder(D, P, L),
+    /// The parts of the value at a path between two other paths of the document, which are inside it.
+    Between(D, P, R),
     /// The commit that last changed a document.
     Version(D),
 }
 
 /// A request that borrows its document and its path.
-pub type BorrowedRequest<'r> = ReadRequest<&'r DocumentKey, &'r Path, &'r [Path]>;
+pub type BorrowedRequest<'r> = ReadRequest<&'r DocumentKey, &'r Path, &'r [Path], &'r PathRange>;
+
+/// Two paths inside a value, in the order of their keys: names by their UTF-8 bytes, indexes by number,
+/// and names before indexes. A path that is that of the value itself is no bound.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PathRange {
+    /// The first part that the range has.
+    pub from: Path,
+    /// The first part after the range.
+    pub to: Path,
+}
+
+impl PathRange {
+    /// The places that are read: the value, and both bounds.
+    pub const PLACES: usize = 3;
+
+    /// The same range, in a value inside of another one.
+    #[must_use]
+    pub fn inside(&self, above: &Path) -> Self {
+        Self {
+            from: above.join(&self.from),
+            to: above.join(&self.to),
+        }
+    }
+
+    /// The same range, with paths that begin at a value above which both paths are. None if they do
+    /// not begin with its path.
+    pub fn below(&self, above: &Path) -> Option<Self> {
+        Some(Self {
+            from: self.from.below(above)?,
+            to: self.to.below(above)?,
+        })
+    }
+}
 
 /// The answer to a [`ReadRequest`].
 #[derive(Clone, Debug)]
@@ -30,6 +67,8 @@ pub enum Answer {
     Value(Option<Value>),
     /// Answers a [`ReadRequest::Remainder`]. None if nothing is stored there, or nothing remains.
     Remainder(Option<Remainder>),
+    /// Answers a [`ReadRequest::Between`]. None if nothing is stored there.
+    Between(Option<PartsBetween>),
     /// Answers a [`ReadRequest::Version`]. None if Phyllo has not written the document.
     Version(Option<Version>),
 }
@@ -43,6 +82,9 @@ impl ReadRequest {
             Self::Remainder(_, path, omitted) => {
                 Self::Remainder(document.clone(), path.clone(), omitted.clone())
             }
+            Self::Between(_, path, range) => {
+                Self::Between(document.clone(), path.clone(), range.clone())
+            }
             Self::Version(_) => Self::Version(document.clone()),
         }
     }
@@ -53,15 +95,19 @@ impl ReadRequest {
             Self::Remainder(document, path, omitted) => {
                 ReadRequest::Remainder(document, path, omitted)
             }
+            Self::Between(document, path, range) => ReadRequest::Between(document, path, range),
             Self::Version(document) => ReadRequest::Version(document),
         }
     }
+}
 
-    /// The number of places that are read.
+impl<D, P> ReadRequest<D, P> {
+    /// The number of places that are read: the value, and each part that it omits or that bounds it.
     pub fn places(&self) -> usize {
         match self {
             Self::Value(..) => 1,
             Self::Remainder(_, _, omitted) => 1 + omitted.len(),
+            Self::Between(..) => PathRange::PLACES,
             Self::Version(_) => 0,
         }
     }
@@ -78,17 +124,18 @@ impl<'r> BorrowedRequest<'r> {
             Self::Remainder(document, _, omitted) => {
                 ReadRequest::Remainder(document, path, omitted)
             }
+            Self::Between(document, _, range) => ReadRequest::Between(document, path, range),
             Self::Version(document) => ReadRequest::Version(document),
         }
     }
 }
 
-impl<D, P, L> ReadRequest<D, P, L> {
+impl<D, P, L, R> ReadRequest<D, P, L, R> {
     /// How much of the value at the path is read.
     pub(crate) fn extent(&self) -> Extent {
         match self {
             Self::Value(_, _, extent) => *extent,
-            Self::Remainder(..) | Self::Version(_) => Extent::First,
+            Self::Remainder(..) | Self::Between(..) | Self::Version(_) => Extent::First,
         }
     }
 }

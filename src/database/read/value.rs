@@ -3,9 +3,11 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::projection::PickedPart;
+use super::projection::between::PartsBetween;
+use super::projection::picked::PickedPart;
+use super::projection::remainder::{Remainder, disjoint, ranges_between};
 use super::range_plan::{Extent, narrowed};
-use super::remainder::{Remainder, disjoint, ranges_between};
+use super::request::PathRange;
 use super::value_ref::{ValueRef, length_of_array, malformed};
 use crate::budget::{Steps, WrittenText};
 use crate::database::document_key::{DocumentKey, covers, prefix_end};
@@ -133,6 +135,33 @@ impl Value {
             (self.pairs.clone(), range)
         });
         Remainder::new(self.key(), pieces.collect(), omitted)
+    }
+
+    /// The parts of the value between two paths below it. None if nothing is stored there.
+    ///
+    /// # Errors
+    /// `INTERNAL`: the pairs are malformed. The log has the key.
+    pub fn between(&self, range: &PathRange) -> Result<Option<PartsBetween>> {
+        let begin = self.bound(&range.from)?;
+        let end = match range.to.tokens() {
+            [] => prefix_end(self.key()),
+            _ => self.bound(&range.to)?,
+        };
+        let range = self.pairs.between(self.range.clone(), &begin, &end);
+        Ok(PartsBetween::new(self.pairs.clone(), range, self.key_bytes))
+    }
+
+    /// The key of the place that a path below the value means as a bound of a range.
+    fn bound(&self, path: &Path) -> Result<Vec<u8>> {
+        let mut key = self.key().to_vec();
+        let mut at = Some(self.clone());
+        for token in path.tokens() {
+            let length = at.as_ref().map(Self::array_length).transpose()?.flatten();
+            let segment = token.as_bound(length);
+            append_segment(&mut key, segment.as_ref());
+            at = at.and_then(|above| above.below(&[segment]));
+        }
+        Ok(key)
     }
 
     /// The key of the place.
@@ -273,6 +302,11 @@ impl Value {
     /// # Errors
     /// `INTERNAL`: the pairs are malformed. The log has the key.
     pub fn elements(&self) -> Result<u64> {
+        Ok(self.array_length()?.unwrap_or(0))
+    }
+
+    /// As [`Value::elements`]. None if the value is not an array.
+    fn array_length(&self) -> Result<Option<u64>> {
         let (key, _) = self.pairs.get(self.range.end - 1);
         length_of_array(self.key_bytes, key)
     }

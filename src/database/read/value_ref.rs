@@ -6,7 +6,7 @@ use crate::budget::{Steps, WrittenText, grow, turn};
 use crate::document::leaf::Kind;
 use crate::document::tree::Tree;
 use crate::error::{Error, Limit, Result};
-use crate::key::{self, JsonText, KeyStep, Malformed, NoTree, hex, kind_at, step};
+use crate::key::{self, JsonText, KeyStep, Malformed, Marker, NoTree, hex, kind_at, step};
 use crate::limits::{
     Bounds, LEAVES_WRITTEN_AT_A_TIME, LEAVES_WRITTEN_AT_ONCE, TREE_LEVELS_MAX,
     WRITTEN_LEAVES_BYTES_AT_A_TIME,
@@ -163,17 +163,18 @@ impl<'p> ValueRef<'p> {
     }
 }
 
-/// The length of the array at the first `array_bytes` of the last key in it. 0 if the value
+/// The length of the array at the first `array_bytes` of the last key in it. None if the value
 /// there is not an array.
 ///
 /// # Errors
 /// `INTERNAL`: the key is malformed. The log has it.
-pub(crate) fn length_of_array(array_bytes: usize, last_key: &[u8]) -> Result<u64> {
+pub(crate) fn length_of_array(array_bytes: usize, last_key: &[u8]) -> Result<Option<u64>> {
     match &last_key[array_bytes..] {
-        [] => Ok(0),
+        [] => Ok(None),
         below => match step(below) {
-            Some((KeyStep::Index(last), _)) => Ok(last.saturating_add(1)),
-            Some(_) => Ok(0),
+            Some((KeyStep::Index(last), _)) => Ok(Some(last.saturating_add(1))),
+            Some((KeyStep::Marker(Marker::EmptyArray), _)) => Ok(Some(0)),
+            Some(_) => Ok(None),
             None => Err(malformed(Malformed::Segment, last_key)),
         },
     }

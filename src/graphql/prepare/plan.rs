@@ -186,6 +186,8 @@ pub(crate) enum Field {
     Values(Paths),
     Pick(Paths),
     Omit(Paths),
+    /// `range`, with its arguments `from` and `to`.
+    Range(Where, Where),
     Subdocument(Where, Selection),
     /// `Subdocument.document`
     Whole(Selection),

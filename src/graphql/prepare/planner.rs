@@ -480,6 +480,7 @@ impl<'d> Planner<'d> {
             "values" => Field::Values(self.places(argument("paths")?)),
             "pick" => Field::Pick(self.places(argument("paths")?)),
             "omit" => Field::Omit(self.places(argument("paths")?)),
+            "range" => Field::Range(self.place(argument("from")), self.place(argument("to"))),
             "subdocument" => Field::Subdocument(self.place(Some(argument("path")?)), below()?),
             "select" => Field::Select(argument("query")?.clone(), below()?),
             "children" => Field::Children(arguments(requested), below()?),

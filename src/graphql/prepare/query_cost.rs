@@ -59,7 +59,7 @@ struct SelectionCost {
     /// Fields and fragments. A fragment costs as much as a field.
     fields: usize,
     aliases: usize,
-    /// The paths in `path` and `paths` arguments.
+    /// The paths in `path` and `paths` arguments, and those of `range`.
     paths: usize,
     /// Directives, variable definitions, and values in arguments and variable defaults.
     values: usize,
@@ -271,7 +271,7 @@ impl<'d> Measuring<'d> {
         let paths = field
             .arguments
             .iter()
-            .map(|(name, value)| paths(&name.node, &value.node))
+            .map(|(name, value)| paths(&field.name.node, &name.node, &value.node))
             .sum::<usize>();
         let values = field.arguments.iter().map(|(_, value)| values(&value.node));
         let name = field.name.node.as_str();
@@ -331,10 +331,10 @@ impl<'d> Measuring<'d> {
 }
 
 /// The number of paths in an argument. A variable counts as one.
-fn paths(name: &str, value: &Value) -> usize {
-    match (name, value) {
-        ("paths", Value::List(listed)) => listed.len(),
-        ("path" | "paths", _) => 1,
+fn paths(field: &str, name: &str, value: &Value) -> usize {
+    match (field, name, value) {
+        (_, "paths", Value::List(listed)) => listed.len(),
+        (_, "path" | "paths", _) | ("range", "from" | "to", _) => 1,
         _ => 0,
     }
 }

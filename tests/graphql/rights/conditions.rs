@@ -51,6 +51,7 @@ async fn a_document_that_does_not_pass_is_answered_as_absent() {
         r#"children { nodes { value document { value } } }"#,
         r#"select(query: "$..*") { value }"#,
         r#"pick(paths: ["/text"]) omit(paths: ["/n"]) values(paths: ["/text", "/n"])"#,
+        r#"range(from: "/n", to: "/text/0")"#,
         r#"subdocument(path: "/text") { value length }"#,
     ];
     for selection in selections {

@@ -47,6 +47,7 @@ async fn a_read_needs_a_rule_at_or_above_its_place() {
             r#"{ document(collection: "users", id: "ann", path: "/profile") {
                 value kind length version path
                 tags: value(path: "/tags") pick(paths: ["/name"]) omit(paths: ["/tags"])
+                range(from: "/name")
                 subdocument(path: "/name") { value }
                 select(query: "$.tags[*]") { value }
                 children { nodes { path value } }
@@ -68,6 +69,9 @@ async fn a_read_needs_a_rule_at_or_above_its_place() {
         ("/profile", "document { value }"),
         ("/profile", "document { value(path: \"/secret\") }"),
         ("/profile", "document { kind }"),
+        ("", "range(from: \"/profile\", to: \"/profile/tags\")"),
+        ("", "range(from: \"/secret\")"),
+        ("/profile", "document { range(from: \"/profile\") }"),
     ] {
         limited
             .refused(&format!(
@@ -103,6 +107,7 @@ async fn every_field_of_a_document_uses_its_place() {
         "values(paths: [\"/pin\"])",
         "pick(paths: [\"/pin\"])",
         "omit(paths: [\"/pin\"])",
+        "range(from: \"/pin\", to: \"/pin/a\")",
         "subdocument(path: \"/pin\") { value }",
         "select(query: \"$.pin\") { value }",
         "children { edges { cursor } }",

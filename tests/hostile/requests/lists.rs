@@ -17,13 +17,15 @@ pub(super) const FAMILIES: &[(&str, Family)] = &[
 const SELECTION_BYTES_MAX: usize = 30_000;
 
 /// The fields of the innermost elements. `$p` is a list of paths.
-const FIELDS: [&str; 14] = [
+const FIELDS: [&str; 16] = [
     "value",
     "value(path: \"/a\")",
     "value(path: [\"a\", #])",
     "values(paths: $p)",
     "pick(paths: $p)",
     "omit(paths: $p)",
+    "range(from: [#], to: [#, 1])",
+    "range(from: \"/a/#\", to: [\"a\", -1])",
     "length",
     "kind",
     "id",

@@ -11,6 +11,7 @@ pub(super) const FAMILIES: &[(&str, Family)] = &[
     ("selects of many ranges", ranges),
     ("selects of many segments", segments),
     ("projections", projections),
+    ("ranges between paths", ranges_between),
     ("lengths and bounded children", lengths),
     ("sets of keys", keys),
     ("lists of orders", orders),
@@ -107,6 +108,25 @@ fn projections(maker: &mut Maker) -> Operation {
             _ => json!(["a", path + if distinct { 1_000 * at } else { 0 }]),
         });
         paths.collect()
+    })
+}
+
+fn ranges_between(maker: &mut Maker) -> Operation {
+    let count = maker.large(300);
+    let field = maker.one_of(&[
+        "a#: range(from: $v#) ",
+        "a#: range(to: $v#) ",
+        "a#: range(from: $v#, to: [#, \"z\"]) b#: range(from: \"/0/#/1\", to: $v#) ",
+    ]);
+    let levels = maker.large(2_000);
+    with_variables(maker, count, ("Path", field), |maker, at| {
+        match maker.random.random_range(0..5) {
+            0 => json!([at]),
+            1 => json!(format!("/a/{at}/-")),
+            2 => json!(["a", -1 - i64::try_from(at).expect("few"), -1]),
+            3 => json!("/1".repeat(levels / (at + 1))),
+            _ => json!("x".repeat(levels)),
+        }
     })
 }
 

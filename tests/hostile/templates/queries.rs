@@ -76,6 +76,24 @@ fn values() -> Vec<Template> {
             json!({"p": [["s"], ["a", 1], ["a", -1]]}),
         ),
         Template::new(
+            "ranges between paths",
+            format!(
+                "{{ {NUMBERS} {{ {} }} }}",
+                repeated(
+                    300,
+                    "a#: range(from: [-#], to: \"/#/a\") b#: range(from: \"/#\") "
+                )
+            ),
+            json!({}),
+        ),
+        Template::new(
+            "a long range between long paths",
+            "query($f: Path!, $t: Path!) { document(collection: \"arrays\", id: \"deep\") { \
+             range(from: $f, to: $t) digits: range(from: $t) } }"
+                .to_owned(),
+            json!({"f": vec![0; 4_000], "t": "/1".repeat(8_000)}),
+        ),
+        Template::new(
             "lengths",
             format!(
                 "{{ document(collection: \"arrays\", id: \"text\") {{ {} }} }}",

@@ -127,6 +127,7 @@ impl<'a> PlanWriter<'a> {
                 ResponseStep::Value { .. }
                 | ResponseStep::Picked { .. }
                 | ResponseStep::Remainder { .. }
+                | ResponseStep::Between { .. }
                 | ResponseStep::Version { .. }
                 | ResponseStep::FoundText { .. }
                 | ResponseStep::Length { .. } => {
@@ -476,6 +477,13 @@ impl<'a> PlanWriter<'a> {
                         .await
                 };
                 (remainder.await, *position)
+            }
+            ResponseStep::Between { read, position } => {
+                let written = match frames.element(read.scope) {
+                    Ok(element) => element.write_between(out, read.read, request_budget).await,
+                    Err(error) => Err(error),
+                };
+                (written, *position)
             }
             ResponseStep::FoundText { lookup, position } => {
                 let text = self.instance(frames, *lookup);

@@ -295,12 +295,13 @@ impl<'r> Texts<'r> {
     /// A selection of a document or of a part of one.
     fn part(&mut self, levels: usize) -> String {
         let path = self.path();
-        match self.random.random_range(-3..12) {
+        match self.random.random_range(-3..13) {
             ..3 => format!(r#"value(path: "{path}")"#),
             3 => "kind length".to_owned(),
             4 => format!(r#"values(paths: ["{path}", "{}"])"#, self.path()),
             5 => format!(r#"pick(paths: ["{path}", "{}"])"#, self.path()),
             6 => format!(r#"omit(paths: ["{path}"])"#),
+            12 => format!(r#"range(from: "{path}", to: "{}")"#, self.path()),
             7 if levels > 0 => {
                 let part = self.part_at_place(levels - 1);
                 format!(r#"subdocument(path: "{path}") {{ id {part} }}"#)

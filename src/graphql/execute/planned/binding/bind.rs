@@ -29,14 +29,14 @@ use super::bound::{
     Bound, BoundReads, DocumentAt, Lookup, PositionKind, ROOT, ReadAt, ResponsePosition,
     ResponseStep, Scope, ValueAt,
 };
-use crate::database::{DocumentKey, Extent};
+use crate::database::{DocumentKey, Extent, PathRange};
 use crate::document::path::Path;
 use crate::error::{Error, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::field_reads::PlaceField;
 use crate::graphql::execute::planned::given::Given;
-use crate::graphql::prepare::plan::{Field, Paths, Plan, PlanSize, PlannedField, Selection};
+use crate::graphql::prepare::plan::{Field, Paths, Plan, PlanSize, PlannedField, Selection, Where};
 use crate::graphql::response::commit_version::OF_COMMIT;
 use crate::graphql::variables::coerced::Coerced;
 
@@ -281,6 +281,10 @@ impl<'p> Binder<'p> {
                     position,
                 }
             }
+            Field::Range(from, to) => ResponseStep::Between {
+                read: self.between(here, from, to)?,
+                position,
+            },
             Field::Subdocument(path, below) => {
                 let path = join(&here.path, self.arguments.path(path)?);
                 return self.place(here, path, below);
@@ -436,6 +440,19 @@ impl<'p> Binder<'p> {
         self.add(scope, places, |reads| {
             reads.remainder(first, document, path, omitted)
         })
+    }
+
+    /// As [`Binder::read`], of the parts of the current place between two paths below it.
+    fn between(&mut self, here: &Here<'p>, from: &'p Where, to: &'p Where) -> Result<ReadAt> {
+        let range = PathRange {
+            from: join(&here.path, self.arguments.path(from)?).into_owned(),
+            to: join(&here.path, self.arguments.path(to)?).into_owned(),
+        };
+        let (scope, first, document) = (here.scope, here.first, here.number());
+        let path = here.path.clone();
+        Ok(self.add(scope, PathRange::PLACES, |reads| {
+            reads.between(first, document, path, range)
+        }))
     }
 
     fn add(

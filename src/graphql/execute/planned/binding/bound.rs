@@ -258,6 +258,7 @@ impl Bound<'_> {
             ResponseStep::Open { read, position, .. }
             | ResponseStep::Value { read, position }
             | ResponseStep::Remainder { read, position, .. }
+            | ResponseStep::Between { read, position }
             | ResponseStep::Version { read, position }
             | ResponseStep::Kind { read, position } => Some((*position, *read)),
             ResponseStep::OpenTyped { typed, .. } | ResponseStep::TypedLeaf { typed, .. } => {
@@ -290,6 +291,7 @@ impl Bound<'_> {
             let document = match read {
                 ReadRequest::Value(document, ..)
                 | ReadRequest::Remainder(document, ..)
+                | ReadRequest::Between(document, ..)
                 | ReadRequest::Version(document) => document,
             };
             request(read, &self.documents[*document])
@@ -308,6 +310,7 @@ pub(crate) fn request<'r>(
         ReadRequest::Remainder(_, path, omitted) => {
             ReadRequest::Remainder(document, &**path, &**omitted)
         }
+        ReadRequest::Between(_, path, range) => ReadRequest::Between(document, &**path, &**range),
         ReadRequest::Version(_) => ReadRequest::Version(document),
     }
 }
@@ -356,6 +359,11 @@ pub(crate) enum ResponseStep<'p> {
     Remainder {
         read: ReadAt,
         omitted: usize,
+        position: usize,
+    },
+    /// The value that was read between two paths.
+    Between {
+        read: ReadAt,
         position: usize,
     },
     /// Begins a list of this many values.

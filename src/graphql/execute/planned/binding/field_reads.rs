@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hash};
 use std::sync::Arc;
 
-use crate::database::{Extent, ReadRequest};
+use crate::database::{Extent, PathRange, ReadRequest};
 use crate::document::path::Path;
 use crate::limits::READS_COMPARED_MAX;
 
@@ -83,6 +83,27 @@ impl<D, P: Eq + Hash> FieldReads<D, P> {
         match self.find(first, &(&path, &omitted), is_same) {
             Ok(at) => at,
             Err(hash) => self.push(first, hash, ReadRequest::Remainder(document, path, omitted)),
+        }
+    }
+
+    /// Adds a read of the parts of the value at a place between two paths, as [`FieldReads::value`].
+    pub(crate) fn between(
+        &mut self,
+        first: usize,
+        document: D,
+        path: P,
+        range: PathRange,
+    ) -> usize {
+        let is_same = |read: &ReadRequest<D, P>| match read {
+            ReadRequest::Between(_, present, of) => *present == path && **of == range,
+            _ => false,
+        };
+        match self.find(first, &(&path, &range), is_same) {
+            Ok(at) => at,
+            Err(hash) => {
+                let range = Arc::new(range);
+                self.push(first, hash, ReadRequest::Between(document, path, range))
+            }
         }
     }
 

@@ -45,7 +45,7 @@ impl FoundPage {
         request_budget: &RequestBudget,
     ) -> Result<Self> {
         let rows = found.page.rows.len();
-        let places = list.reads.0.iter().map(places).sum::<usize>();
+        let places = list.reads.0.iter().map(ReadRequest::places).sum::<usize>();
         let fields = list.fields.max(1);
         request_budget.fields(rows.saturating_mul(fields))?;
         request_budget.places(rows.saturating_mul(places))?;
@@ -196,14 +196,5 @@ impl FoundPages {
 
 /// The parts of a read of one element that take memory: the value, and each part that it omits.
 pub(crate) fn parts<D, P>(read: &ReadRequest<D, P>) -> usize {
-    places(read).max(1)
-}
-
-/// The places that a read of one element reads.
-pub(crate) fn places<D, P>(read: &ReadRequest<D, P>) -> usize {
-    match read {
-        ReadRequest::Value(..) => 1,
-        ReadRequest::Remainder(_, _, omitted) => 1 + omitted.len(),
-        ReadRequest::Version(_) => 0,
-    }
+    read.places().max(1)
 }

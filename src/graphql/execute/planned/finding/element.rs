@@ -6,7 +6,8 @@ use std::sync::Arc;
 use super::document_pages::{ElementAnswers, FoundPage};
 use super::found::Found;
 use crate::database::{
-    Answer, DocumentKey, Extent, Loaded, PickedPart, ReadRequest, Remainder, Value, write_picked,
+    Answer, DocumentKey, Extent, Loaded, PartsBetween, PathRange, PickedPart, ReadRequest,
+    Remainder, Value, write_picked,
 };
 use crate::document::json::write_string;
 use crate::document::leaf::Kind;
@@ -195,7 +196,7 @@ impl<'a> Element<'a> {
             }
             ReadSource::Answers { answers, .. } => match answer_in(answers, read)? {
                 Answer::Value(value) => Ok(value.as_ref().map(Cow::Borrowed)),
-                Answer::Remainder(_) | Answer::Version(_) => Err(mismatch()),
+                Answer::Remainder(_) | Answer::Between(_) | Answer::Version(_) => Err(mismatch()),
             },
             ReadSource::Whole { part, reads } => match reads.0.get(read) {
                 Some(ReadRequest::Value(_, path, _)) if path.tokens().is_empty() => {
@@ -243,7 +244,7 @@ impl<'a> Element<'a> {
             ReadSource::Loaded { loaded, first } => loaded.version(first + read)?,
             ReadSource::Answers { answers, .. } => match answer_in(answers, read)? {
                 Answer::Version(version) => *version,
-                Answer::Value(_) | Answer::Remainder(_) => return Err(mismatch()),
+                _ => return Err(mismatch()),
             },
             _ => return Err(mismatch()),
         };
@@ -353,6 +354,33 @@ impl<'a> Element<'a> {
         let written = request_budget.budget().response_text();
         remainder.write_json(out, written).await
     }
+
+    /// Writes the parts that were read between two paths, each at its place; null if there are none.
+    pub(crate) async fn write_between(
+        &self,
+        out: &mut Vec<u8>,
+        read: usize,
+        request_budget: &RequestBudget,
+    ) -> Result<()> {
+        let parts = match &self.source {
+            ReadSource::Loaded { loaded, first } => loaded.between(first + read)?,
+            ReadSource::Answers { answers, .. } => match answer_in(answers, read)? {
+                Answer::Between(parts) => parts.clone(),
+                _ => return Err(mismatch()),
+            },
+            ReadSource::Whole { part, reads } => match reads.0.get(read) {
+                Some(ReadRequest::Between(_, path, range)) => between(part, path, range)?,
+                _ => return Err(mismatch()),
+            },
+            _ => return Err(mismatch()),
+        };
+        let Some(parts) = parts else {
+            out.extend_from_slice(NULL);
+            return Ok(());
+        };
+        let written = request_budget.budget().response_text();
+        parts.write_json(out, written).await
+    }
 }
 
 /// What has the reads of an element of a page, of which the first one has a number.
@@ -392,4 +420,13 @@ fn remainder(whole: &Value, path: &Path, omitted: &[Path]) -> Option<Remainder> 
         .filter_map(|omitted| omitted.below(path))
         .collect();
     part.without(&omitted)
+}
+
+/// The parts of the value at a path below a whole value between two paths, which begin at the whole
+/// value, too.
+fn between(whole: &Value, path: &Path, range: &PathRange) -> Result<Option<PartsBetween>> {
+    match (whole.at(path), range.below(path)) {
+        (Some(part), Some(range)) => part.between(&range),
+        _ => Ok(None),
+    }
 }

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::sync::Arc;
 
-use super::document_pages::{ElementAnswers, parts, places};
+use super::document_pages::{ElementAnswers, parts};
 use super::finder::Finder;
 use super::found::Found;
 use super::rounds::Rounds;
@@ -86,7 +86,7 @@ impl Rounds<'_> {
             while let Some(element) = begun.next().await {
                 let asked = reads.0.iter().filter(|read| element.known(read).is_none());
                 let request_budget = finder.request_budget;
-                request_budget.places(asked.clone().map(places).sum())?;
+                request_budget.places(asked.clone().map(ReadRequest::places).sum())?;
                 let (base, held) = element.base();
                 let held = HELD_PER_READ + held;
                 memory.hold(reads.0.iter().map(parts).sum::<usize>() * held)?;
@@ -143,6 +143,10 @@ fn below(
         ReadRequest::Remainder(_, path, omitted) => {
             let omitted = omitted.iter().map(|part| base.join(part));
             ReadRequest::Remainder(document.clone(), base.join(path), omitted.collect())
+        }
+        ReadRequest::Between(_, path, range) => {
+            let range = Arc::new(range.inside(base));
+            ReadRequest::Between(document.clone(), base.join(path), range)
         }
         ReadRequest::Version(_) => ReadRequest::Version(document.clone()),
     }

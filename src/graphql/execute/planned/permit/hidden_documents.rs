@@ -129,6 +129,7 @@ impl HiddenDocuments {
             Some(
                 ReadRequest::Value(document, ..)
                 | ReadRequest::Remainder(document, ..)
+                | ReadRequest::Between(document, ..)
                 | ReadRequest::Version(document),
             ) => !self.has(*document),
         };

@@ -150,7 +150,8 @@ impl<'b> Collector<'b, '_> {
             for (read, request) in of.reads.0.iter().enumerate() {
                 let (document, path) = match request {
                     ReadRequest::Value(document, path, _)
-                    | ReadRequest::Remainder(document, path, _) => (*document, &**path),
+                    | ReadRequest::Remainder(document, path, _)
+                    | ReadRequest::Between(document, path, _) => (*document, &**path),
                     // Whoever may use any place of a document may know its version.
                     ReadRequest::Version(_) => continue,
                 };

@@ -1,8 +1,8 @@
 //! Writes a value that has only some of its parts.
 
-use super::value_ref::{ValueRef, check_bytes, malformed};
 use crate::budget::WrittenText;
 use crate::database::document_key::covers;
+use crate::database::read::value_ref::{ValueRef, check_bytes, malformed};
 use crate::document::path::{Place, Segment};
 use crate::error::Result;
 use crate::key::{JsonText, append_segment};

@@ -11,9 +11,9 @@
 use std::ops::Range;
 use std::sync::Arc;
 
-use super::value_ref::{check_bytes, malformed};
 use crate::budget::WrittenText;
 use crate::database::document_key::{covers, prefix_end};
+use crate::database::read::value_ref::{check_bytes, malformed};
 use crate::document::leaf::Kind;
 use crate::document::path::SegmentRef;
 use crate::error::Result;
@@ -56,7 +56,7 @@ impl Remainder {
     /// Yields to the scheduler while it writes a large value.
     ///
     /// # Errors
-    /// As [`ValueRef::write_json`](super::value_ref::ValueRef::write_json).
+    /// As [`ValueRef::write_json`](crate::database::ValueRef::write_json).
     pub async fn write_json(&self, out: &mut Vec<u8>, mut written: WrittenText<'_>) -> Result<()> {
         let before = out.len();
         let bytes_max = written.bytes_max();
