@@ -97,13 +97,21 @@ fn refusal(status: StatusCode, body: &[u8]) -> Error {
     error_of(error)
 }
 
-/// The error in a problem, in an error of GraphQL, or in the report of a rejected line. Its message ends with the code,
-/// the place and the limit.
+/// The error in a problem, or in an error of GraphQL. Its message ends with the code, the place and the limit.
 pub(crate) fn error_of(error: &Value) -> Error {
     let kind = error_kind(error).unwrap_or(ErrorKind::Internal);
+    Error::new(kind, format!("{}{}", message(error), facts(kind, error)))
+}
+
+/// The error in the report of a rejected line, in the words of the server.
+pub(crate) fn rejection_of(line: &Value) -> Error {
+    let kind = error_kind(line).unwrap_or(ErrorKind::Internal);
+    Error::new(kind, message(line))
+}
+
+fn message(error: &Value) -> &str {
     let message = ["detail", "message", "reason"].map(|name| error[name].as_str());
-    let message = message.into_iter().flatten().next().unwrap_or_default();
-    Error::new(kind, format!("{message}{}", facts(kind, error)))
+    message.into_iter().flatten().next().unwrap_or_default()
 }
 
 fn error_kind(error: &Value) -> Option<ErrorKind> {

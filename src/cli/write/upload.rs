@@ -10,7 +10,7 @@ use serde_json::Value;
 use tokio::time::sleep;
 
 use crate::cli::connect::client::{Client, address};
-use crate::cli::connect::reply::{error_of, other_version};
+use crate::cli::connect::reply::{error_of, other_version, rejection_of};
 use crate::document::id::DocumentId;
 use crate::document::json::write_string;
 use crate::error::{Error, ErrorKind, Result};
@@ -127,7 +127,7 @@ async fn upload_once(
         let line: Value =
             serde_json::from_slice(&line).map_err(|error| other_version(&error.to_string()))?;
         if let Some(number) = line["line"].as_u64() {
-            uploaded.rejected.push((number, rejection(&line)));
+            uploaded.rejected.push((number, rejection_of(&line)));
         } else if line.get("done").is_some() {
             return finished(uploaded, &line);
         }
@@ -136,13 +136,6 @@ async fn upload_once(
         "the connection was closed before the end of the report",
         "",
     ))
-}
-
-/// Why a line was rejected, in the words of the server.
-fn rejection(line: &Value) -> Error {
-    let kind = line["code"].as_str().and_then(ErrorKind::from_code);
-    let reason = line["reason"].as_str().unwrap_or_default();
-    Error::new(kind.unwrap_or(ErrorKind::Internal), reason)
 }
 
 fn finished(mut uploaded: UploadedBatch, last: &Value) -> Result<UploadedBatch> {
