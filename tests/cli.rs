@@ -10,6 +10,8 @@ mod check;
 mod compact;
 #[path = "cli/copy.rs"]
 mod copy;
+#[path = "cli/cut_connections.rs"]
+mod cut_connections;
 #[path = "cli/delete.rs"]
 mod delete;
 #[path = "cli/documents.rs"]
@@ -54,6 +56,8 @@ mod rules;
 mod salvage;
 #[path = "cli/sample.rs"]
 mod sample;
+#[path = "cli/tls.rs"]
+mod tls;
 #[path = "cli/transports.rs"]
 mod transports;
 #[path = "cli/types.rs"]
