@@ -407,6 +407,7 @@ async fn a_range_is_one_read() {
 
 async fn ranges_work_wherever_documents_are_returned() {
     let client = client().await;
+    client.log_changes().await;
     let people = json!({"people": {
         "7": {"name": "Ann", "age": 1, "tags": [1, 2, 3]},
         "8": {"name": "Bob", "age": 2, "tags": [4]},
@@ -427,6 +428,20 @@ async fn ranges_work_wherever_documents_are_returned() {
     let data = client.data(query, NONE).await;
     let expected = json!({"people": {"8": {"name": "Bob", "tags": [4]}}, "title": "u"});
     assert_eq!(data["mergeDocument"]["range"], expected);
+    // A subscription sends a response after each change of the document.
+    let mut live = client
+        .subscribe("subscription { document(id: 1) { range(from: \"/people/8/name\") } }")
+        .await;
+    let sent = live.next().await;
+    assert_eq!(sent["data"]["document"]["range"], expected);
+    client
+        .mutate("replaceDocument(id: 1, path: \"/title\", document: \"v\") { key }")
+        .await;
+    let sent = live.next().await;
+    assert_eq!(sent["data"]["document"]["range"]["title"], "v");
+    client
+        .mutate("replaceDocument(id: 1, path: \"/title\", document: \"u\") { key }")
+        .await;
     // An index that has all other values does not answer a range.
     client
         .mutate(r#"createIndex(name: "title", on: ["$.title"]) { state }"#)
