@@ -36,6 +36,8 @@ mod import_files;
 mod import_hostile;
 #[path = "cli/import_tables.rs"]
 mod import_tables;
+#[path = "cli/index.rs"]
+mod index;
 #[path = "cli/interrupts.rs"]
 mod interrupts;
 #[path = "cli/limits.rs"]

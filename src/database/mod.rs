@@ -56,6 +56,7 @@ pub use format::{
     FORMAT_SELECTIVE_INDEXES, FORMAT_TOMBSTONES, FORMAT_TYPES, FORMAT_VERSIONSTAMPS,
 };
 pub use index::build::{BuildStep, Builder};
+pub use index::build_progress::{StoredIndex, stored_index, stored_indexes};
 pub use index::define::{create_index, drop_index};
 pub use index::definition::{Index, IndexPath, State, indexes};
 pub use index::partial::IndexFilter;

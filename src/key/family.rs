@@ -74,7 +74,8 @@ pub enum Family<'a> {
     /// its expiry, in seconds since 1970.
     Commit(u8, u64, &'a [u8; 16]),
     /// `(null, 9, collection, number) → (name, owner, expiry, position)`: an index build, its
-    /// owner, when the owner's lease expires, in seconds since 1970, and the build's position.
+    /// owner, when the owner's lease expires, in seconds since 1970, and the build's position with the
+    /// number of documents processed.
     Build(&'a str, u64),
     /// `(null, 10) → (versionstamp,)`: the commit that last changed the type of any collection.
     TypesVersion,
@@ -291,6 +292,11 @@ impl Family<'_> {
         let mut begin = Vec::new();
         append_system(&mut begin, BUILD);
         ended(begin)
+    }
+
+    /// The range of a collection's [`Family::Build`], as its first key and its end.
+    pub fn builds_of(collection: &str) -> (Vec<u8>, Vec<u8>) {
+        Self::of_collection(BUILD, collection)
     }
 
     /// The collection and the index number in a key of [`Family::Build`].

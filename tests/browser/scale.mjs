@@ -6,7 +6,7 @@
 // collection `many` has 400,000 documents.
 
 import assert from 'node:assert/strict';
-import { counted, start } from './harness.mjs';
+import { counted, start, until } from './harness.mjs';
 
 const [base, artifacts] = process.argv.slice(2);
 if (!artifacts) {
@@ -146,6 +146,23 @@ await check('an order that no index serves says so, and an index is offered', as
   await page.getByRole('link', { name: '1', exact: true }).waitFor();
   await page.getByRole('button', { name: 'number', exact: true }).click();
   await page.getByText('An index on $.number would serve this.').waitFor();
+});
+await check('the build of an index shows its progress, which grows until the index is ready', async () => {
+  await page.getByRole('button', { name: 'Create the index' }).click();
+  const index = page.getByRole('list', { name: 'Indexes' }).getByRole('listitem');
+  await index.getByText(/building: [1-9][\d,]* of 400,000 documents/).waitFor();
+  await screenshot('scale-building');
+  const seen = [];
+  await until(async () => {
+    const text = await index.innerText();
+    const [, number] = /building: ([\d,]+) of 400,000/.exec(text) ?? [];
+    if (number !== undefined) seen.push(Number(number.replaceAll(',', '')));
+    return !text.includes('building');
+  });
+  console.log(`     documents: ${[...new Set(seen)].join(', ')}`);
+  assert.deepEqual(seen, seen.toSorted((one, other) => one - other));
+  assert.ok(seen.at(-1) > seen[0] && seen.at(-1) <= 400_000);
+  await client.query('mutation { dropIndex(collection: "many", name: "number") }');
   await page.getByRole('button', { name: 'key', exact: false }).first().click();
 });
 await check('the first view is shown within a second', () =>

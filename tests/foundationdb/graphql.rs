@@ -64,6 +64,8 @@ mod from_end;
 mod id_from;
 #[path = "../graphql/if_absent.rs"]
 mod if_absent;
+#[path = "../graphql/index_progress.rs"]
+mod index_progress;
 #[path = "../graphql/indexing.rs"]
 mod indexing;
 #[path = "../graphql/indexing_large.rs"]
@@ -208,6 +210,7 @@ pub(crate) fn suite() -> Vec<Case> {
         id_from::suite(),
         if_absent::suite(),
         indexing::suite(),
+        index_progress::suite(),
         indexing_large::suite(),
         inverses::suite(),
         lengths::suite(),

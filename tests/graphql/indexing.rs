@@ -347,7 +347,10 @@ async fn indexes_on_existing_documents_are_built_and_then_used() {
 }
 
 /// Rewrites the build state of the first index.
-async fn rewrite_build(client: &Client, to: impl Fn(&[u8]) -> Vec<u8> + Send + Sync + 'static) {
+pub(super) async fn rewrite_build(
+    client: &Client,
+    to: impl Fn(&[u8]) -> Vec<u8> + Send + Sync + 'static,
+) {
     let to = Arc::new(to);
     let deadline = Instant::now() + Duration::from_secs(30);
     let write = move |transaction: Arc<dyn Transaction>| {
@@ -363,7 +366,8 @@ async fn rewrite_build(client: &Client, to: impl Fn(&[u8]) -> Vec<u8> + Send + S
     assert!(written.is_ok());
 }
 
-type BuildValue<'v> = (String, Bytes<'v>, i64, Bytes<'v>);
+/// The name, the owner, the expiry of the lease and the position.
+pub(super) type BuildValue<'v> = (String, Bytes<'v>, i64, Bytes<'v>);
 
 async fn builds_resume_on_another_server_after_the_lease_expires() {
     let client = client_of(NotExclusive(super::empty_store().await)).await;

@@ -44,6 +44,7 @@ mod from_end;
 mod hints;
 mod id_from;
 mod if_absent;
+mod index_progress;
 mod indexing;
 mod indexing_large;
 #[path = "../store_conformance/injected.rs"]

@@ -3,11 +3,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use foundationdb_tuple::{Bytes, pack, unpack};
 use futures::FutureExt;
 use phyllo::budget::Budget;
 use phyllo::database::{
-    Database, FORMAT, Index, IndexFilter, IndexPath, State, TypeChecker, insert,
+    BuildStep, Builder as IndexBuilder, Database, FORMAT, Index, IndexFilter, IndexPath, State,
+    TypeChecker, create_index, indexes, insert,
 };
+use phyllo::document::filter::Filter;
 use phyllo::document::id::DocumentId;
 use phyllo::key::{Family, IndexValue, Leaves, Version, decode_leaf, hex, tuple_text};
 use phyllo::limits::{
@@ -178,6 +181,85 @@ fn documented_limits_match_the_code() {
     ];
     assert_eq!(blocks("limits"), [limits]);
     assert!(PAGE.contains(&format!("The format version is **{FORMAT}**.")));
+}
+
+#[test]
+fn documented_positions_of_index_builds_are_stored_and_continued() {
+    let lines = blocks("build").concat();
+    let [beginning, after_two, older] = lines[..] else {
+        panic!("three positions: {lines:?}");
+    };
+    let directory = tempfile::tempdir().expect("a directory");
+    let runtime = Builder::new_current_thread().enable_time().build();
+    runtime.expect("a runtime").block_on(async {
+        let database = store_with_a_pending_index(directory.path()).await;
+        let mut builder = IndexBuilder::new(database.clone());
+        let at_the_beginning = build_value(&database).await.expect("a build");
+        check_hex(sides(beginning).1, &position_of(&at_the_beginning), beginning);
+        let step = builder.step().await.expect("a batch");
+        assert!(matches!(step, BuildStep::Documents(_, _, 2)), "{step:?}");
+        let counted = build_value(&database).await.expect("a build");
+        check_hex(sides(after_two).1, &position_of(&counted), after_two);
+
+        let position: String = sides(older).1.split_whitespace().collect();
+        let position = (0..position.len()).step_by(2).map(|at| {
+            u8::from_str_radix(&position[at..at + 2], 16).expect(older)
+        });
+        let position = Bytes::from(position.collect::<Vec<u8>>());
+        let (name, owner, expiry, _): BuildValue<'_> = unpack(&counted).expect("a build");
+        let old = pack(&(&name[..], owner, expiry, position));
+        assert!(counted.len() > old.len());
+        write(&database, &build_key(), &old).await;
+        builder.finish().await.expect("the build goes on");
+        assert_eq!(build_value(&database).await, None);
+        let snapshot = database.snapshot().await.expect("a snapshot");
+        let found = indexes(&*snapshot, "D").await.expect("indexes");
+        assert_eq!(found[0].state, State::Ready);
+    });
+}
+
+/// The name, the owner, the expiry of the lease and the position.
+type BuildValue<'v> = (String, Bytes<'v>, i64, Bytes<'v>);
+
+fn build_key() -> Vec<u8> {
+    Family::Build("D", 1).key().expect("short")
+}
+
+fn position_of(build: &[u8]) -> Vec<u8> {
+    let (_, _, _, Bytes(position)): BuildValue<'_> = unpack(build).expect("a build");
+    position.into_owned()
+}
+
+async fn build_value(database: &Database) -> Option<Vec<u8>> {
+    let snapshot = database.snapshot().await.expect("a snapshot");
+    let value = snapshot.get(&build_key()).await.expect("readable");
+    value.map(|value| value.to_vec())
+}
+
+async fn write(database: &Database, key: &[u8], value: &[u8]) {
+    let transaction = database.store().begin().await.expect("a transaction");
+    transaction.set(key, value);
+    transaction.commit().await.expect("a commit");
+}
+
+/// Documents with the ids 0 and 1, and an index that was defined after them.
+async fn store_with_a_pending_index(directory: &std::path::Path) -> Database {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let store = Embedded::open(directory, EmbeddedOptions::default(), |_| {});
+    let store = Arc::new(store.expect("a new store"));
+    let database = Database::open(store, deadline).await.expect("a new database");
+    let transaction = database.store().begin().await.expect("a transaction");
+    for id in [0, 1] {
+        let leaves = Leaves::from_json(r#"{"n":1}"#).expect("JSON");
+        let id = Some(DocumentId::Integer(id));
+        let inserted = insert(&*transaction, &Budget::of_background(), "D", id, &leaves);
+        inserted.await.expect("inserted");
+    }
+    let none = Filter::default();
+    let created = create_index(&*transaction, "D", "n", &["$.n"], false, none);
+    created.await.expect("an index");
+    transaction.commit().await.expect("a commit");
+    database
 }
 
 /// Compares a block, two lines a pair, with pairs.

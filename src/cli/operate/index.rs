@@ -1,7 +1,10 @@
 //! `phyllo index`
 
+use std::time::Duration;
+
+use indicatif::HumanCount;
 use serde_json::{Value, json};
-use tokio::time::sleep;
+use tokio::time::{Instant, sleep};
 
 use crate::cli::arguments::index::{CreateIndex, IndexArguments, IndexCommand};
 use crate::cli::connect::client::{Client, DataSource};
@@ -10,12 +13,12 @@ use crate::cli::connect::opening::StorePurpose;
 use crate::cli::outcome::{Done, Ended, failed};
 use crate::cli::read::names;
 use crate::cli::terminal::output::{Output, on_one_line, say, spinner};
-use crate::database::Builder;
+use crate::database::{BuildStep, Builder};
 use crate::error::{Error, ErrorKind, Result};
 use crate::limits::INDEX_POLL_TIME;
 
 const LIST: &str = "query Indexes($collection: String) {
-  collections(name: $collection) { name indexes { name on unique where state error } }
+  collections(name: $collection) { name count indexes { name on unique where state indexed error } }
 }";
 
 const CREATE: &str = "mutation CreateIndex(
@@ -46,14 +49,32 @@ async fn list(client: &Client, collection: Option<&str>, is_json: bool) -> Done 
         names::check(client, collection).await?;
     }
     let mut output = Output::stdout();
-    for (collection, index) in indexes(client, collection).await? {
-        output.write(index_line(&collection, index, is_json).as_bytes())?;
+    for index in indexes(client, collection).await? {
+        output.write(index_line(index, is_json).as_bytes())?;
     }
     output.finish()
 }
 
-/// The indexes, each with its collection.
-async fn indexes(client: &Client, collection: Option<&str>) -> Result<Vec<(String, Value)>> {
+/// An index of a collection.
+struct ListedIndex {
+    collection: String,
+    /// The documents of the collection.
+    count: u64,
+    index: Value,
+}
+
+impl ListedIndex {
+    /// The documents that the build has processed, of those of the collection. None if the index is not being
+    /// built, or if an older version has processed some.
+    fn progress(&self) -> Option<(u64, u64)> {
+        let indexed = self.index["indexed"].as_u64()?;
+        // The build has also processed documents that were deleted since.
+        Some((indexed.min(self.count), self.count))
+    }
+}
+
+/// The indexes of a collection, or of all.
+async fn indexes(client: &Client, collection: Option<&str>) -> Result<Vec<ListedIndex>> {
     let mut variables = OperationVariables::default();
     if let Some(collection) = collection {
         variables = variables.string("collection", collection);
@@ -64,12 +85,22 @@ async fn indexes(client: &Client, collection: Option<&str>) -> Result<Vec<(Strin
     for collection in collections.as_array().into_iter().flatten() {
         let name = collection["name"].as_str().unwrap_or_default();
         let indexes = collection["indexes"].as_array().into_iter().flatten();
-        found.extend(indexes.map(|index| (name.to_owned(), index.clone())));
+        found.extend(indexes.map(|index| ListedIndex {
+            collection: name.to_owned(),
+            count: collection["count"].as_u64().unwrap_or_default(),
+            index: index.clone(),
+        }));
     }
     Ok(found)
 }
 
-fn index_line(collection: &str, mut index: Value, is_json: bool) -> String {
+fn index_line(listed: ListedIndex, is_json: bool) -> String {
+    let progress = listed.progress();
+    let ListedIndex {
+        collection,
+        mut index,
+        ..
+    } = listed;
     if is_json {
         index["collection"] = json!(collection);
         return format!("{index}\n");
@@ -82,7 +113,7 @@ fn index_line(collection: &str, mut index: Value, is_json: bool) -> String {
     };
     let mut line = format!(
         "{}\t{}\t{}\t{unique}\t{}",
-        on_one_line(collection),
+        on_one_line(&collection),
         text("name"),
         index["on"],
         text("state")
@@ -90,6 +121,9 @@ fn index_line(collection: &str, mut index: Value, is_json: bool) -> String {
     if !index["where"].is_null() {
         line.push_str("\twhere ");
         line.push_str(&index["where"].to_string());
+    }
+    if let Some((indexed, count)) = progress {
+        line.push_str(&format!("\t{indexed} of {count} documents"));
     }
     if !index["error"].is_null() {
         line.push('\t');
@@ -137,24 +171,43 @@ async fn create(client: &Client, index: CreateIndex) -> Done {
 
 /// Waits until an index is built, or has failed.
 async fn built(client: &Client, collection: &str, name: &str) -> Result<Value> {
-    let bar = spinner("{spinner} building the index, {elapsed}");
+    let bar = spinner("{spinner} building the index{msg}, {elapsed}");
+    // No server builds it, unless it is one of a cluster.
+    let mut builder = client.database().cloned().map(Builder::new);
     loop {
-        if let Some(database) = client.database() {
-            // No server does it, unless it is one of a cluster.
-            Builder::new(database.clone()).finish().await?;
-        }
         let found = indexes(client, Some(collection)).await?;
-        let index = found.into_iter().find(|(_, index)| index["name"] == name);
-        let Some((_, index)) = index else {
+        let found = found.into_iter().find(|found| found.index["name"] == name);
+        let Some(found) = found else {
             let message = format!("the index {name:?} was dropped while it was built");
             return Err(Error::new(ErrorKind::NotFound, message));
         };
-        if index["state"] != "BUILDING" {
+        if found.index["state"] != "BUILDING" {
             bar.finish_and_clear();
-            return Ok(index);
+            return Ok(found.index);
         }
-        sleep(INDEX_POLL_TIME).await;
+        if let Some((indexed, count)) = found.progress() {
+            let (indexed, count) = (HumanCount(indexed), HumanCount(count));
+            bar.set_message(format!(", {indexed} of {count} documents"));
+        }
+        let waits = match &mut builder {
+            None => true,
+            Some(builder) => build_for(builder, INDEX_POLL_TIME).await?,
+        };
+        if waits {
+            sleep(INDEX_POLL_TIME).await;
+        }
     }
+}
+
+/// Builds indexes for this time. Returns whether there is nothing to do before others have built.
+async fn build_for(builder: &mut Builder, time: Duration) -> Result<bool> {
+    let begun = Instant::now();
+    while begun.elapsed() < time {
+        if builder.step().await? == BuildStep::Nothing {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 async fn drop_index(client: &Client, collection: &str, name: &str) -> Done {

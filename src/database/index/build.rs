@@ -28,11 +28,11 @@
 
 use std::sync::Arc;
 
-use foundationdb_tuple::{Bytes, pack, unpack};
 use futures::future::BoxFuture;
 use tokio::time::{Instant, sleep};
 
 use super::batch::{Adding, Alone, BatchBounds};
+use super::build_progress::{BuildProgress, damaged};
 use super::define::{clear_entries, define};
 use super::definition::{Index, State, index_named};
 use crate::budget::Budget;
@@ -40,7 +40,7 @@ use crate::database::document_key::DocumentKey;
 use crate::database::open::Database;
 use crate::database::open::lease::{LeaseHolder, seconds_from_now};
 use crate::error::{Error, ErrorKind, Result};
-use crate::key::{Family, hex};
+use crate::key::Family;
 use crate::limits::{
     INDEX_BATCH_BYTES_MAX, INDEX_BATCH_BYTES_MIN, INDEX_BATCH_DOCUMENTS_MAX, INDEX_LEASE_TIME,
     INDEX_POLL_TIME,
@@ -78,16 +78,6 @@ struct Task {
     number: u64,
     name: String,
     holder: LeaseHolder,
-}
-
-/// The value of [`Family::Build`].
-struct BuildProgress {
-    name: String,
-    owner: Vec<u8>,
-    /// Expiry of the lease, in seconds since 1970.
-    expiry: i64,
-    /// The key of the last processed catalog entry, without the common prefix.
-    position: Vec<u8>,
 }
 
 /// The result of a batch.
@@ -221,7 +211,7 @@ impl Builder {
         while let Some(pairs) = batches.next().await? {
             for (key, value) in pairs.iter() {
                 let (collection, number) = Family::build_of(key).ok_or_else(|| damaged(key))?;
-                let progress = BuildProgress::decode(value).ok_or_else(|| damaged(key))?;
+                let progress = BuildProgress::of_pair(key, value)?;
                 if self.holder.may_go_on(&progress.owner, progress.expiry) {
                     return Ok(Some(Task {
                         collection,
@@ -303,7 +293,7 @@ impl Task {
         let Some(value) = transaction.get(&key).await? else {
             return Ok(BatchEnd::Left);
         };
-        let mut progress = BuildProgress::decode(&value).ok_or_else(|| damaged(&key))?;
+        let mut progress = BuildProgress::of_pair(&key, &value)?;
         let owner = self.holder.owner();
         if !self.holder.may_go_on(&progress.owner, progress.expiry) {
             return Ok(BatchEnd::Left);
@@ -352,6 +342,9 @@ impl Task {
         if let Some(position) = added.position {
             progress.position = position;
         }
+        progress.documents = progress
+            .documents
+            .map(|documents| documents + added.documents as u64);
         progress.expiry = seconds_from_now(INDEX_LEASE_TIME);
         transaction.set(&key, &progress.encode());
         Ok(BatchEnd::Done {
@@ -386,28 +379,6 @@ impl Task {
     }
 }
 
-impl BuildProgress {
-    fn decode(value: &[u8]) -> Option<Self> {
-        let (name, Bytes(owner), expiry, Bytes(position)): (String, Bytes<'_>, i64, Bytes<'_>) =
-            unpack(value).ok()?;
-        Some(Self {
-            name,
-            owner: owner.into_owned(),
-            expiry,
-            position: position.into_owned(),
-        })
-    }
-
-    fn encode(&self) -> Vec<u8> {
-        pack(&(
-            &self.name[..],
-            Bytes(self.owner[..].into()),
-            self.expiry,
-            Bytes(self.position[..].into()),
-        ))
-    }
-}
-
 /// Whether a batch with fewer documents may avoid the error. A batch that may have been
 /// committed can be repeated: its transaction reads how far the build is.
 fn is_about_size(error: &Error) -> bool {
@@ -415,8 +386,4 @@ fn is_about_size(error: &Error) -> bool {
         error.kind(),
         ErrorKind::TooLarge | ErrorKind::Timeout | ErrorKind::OutcomeUnknown | ErrorKind::Conflict
     )
-}
-
-fn damaged(key: &[u8]) -> Error {
-    Error::internal(format!("damaged index build: the key {}", hex(key)))
 }

@@ -1,7 +1,6 @@
 //! Creation and removal of indexes.
 
-use foundationdb_tuple::{Bytes, pack};
-
+use super::build_progress::BuildProgress;
 use super::definition::{Index, IndexPath, State, indexes};
 use super::partial::IndexFilter;
 use crate::database::document_key::check_collection;
@@ -82,8 +81,7 @@ pub async fn create_index(
     define(transaction, collection, &index)?;
     if !empty {
         let build = Family::Build(collection, index.number).key()?;
-        let none = || Bytes(Vec::new().into());
-        transaction.set(&build, &pack(&(name, none(), 0_i64, none())));
+        transaction.set(&build, &BuildProgress::beginning(name).encode());
     }
     Ok(index)
 }

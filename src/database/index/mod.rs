@@ -20,6 +20,7 @@
 
 pub(crate) mod batch;
 pub(crate) mod build;
+pub(crate) mod build_progress;
 pub(crate) mod columns;
 pub(crate) mod define;
 pub(crate) mod definition;

@@ -261,7 +261,8 @@ schema_fields! {
         "DocumentGroup": "key" => GroupKey, "count" => GroupCount;
         "DocumentCollection": "name" => CollectionName, "count" => CollectionCount;
         "DocumentIndex": "name" => IndexName, "on" => IndexOn, "unique" => IndexUnique,
-            "where" => IndexWhere, "state" => IndexState, "error" => IndexError;
+            "where" => IndexWhere, "state" => IndexState, "indexed" => IndexIndexed,
+            "error" => IndexError;
         "DocumentCollectionType": "schema" => TypeSchema, "state" => TypeState, "checked" => TypeChecked,
             "text" => TypeText;
         "DocumentCollectionTypeViolation": "key" => MisfitKey, "place" => MisfitPlace,

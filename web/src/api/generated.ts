@@ -117,7 +117,7 @@ export type JsonKind =
 export type CollectionsQueryVariables = Exact<{ [key: string]: never; }>;
 
 
-export type CollectionsQuery = { collections: Array<{ name: string, count: number, indexes: Array<{ name: string, on: Array<string>, unique: boolean, where: unknown, state: DocumentIndexState, error: string | null }>, type: { state: DocumentCollectionTypeState, checked: number | null } | null }> };
+export type CollectionsQuery = { collections: Array<{ name: string, count: number, indexes: Array<{ name: string, on: Array<string>, unique: boolean, where: unknown, state: DocumentIndexState, indexed: number | null, error: string | null }>, type: { state: DocumentCollectionTypeState, checked: number | null } | null }> };
 
 export type CollectionTypeQueryVariables = Exact<{
   name: string;
@@ -388,6 +388,7 @@ export const CollectionsDocument = new TypedDocumentString(`
       unique
       where
       state
+      indexed
       error
     }
     type {

@@ -1,5 +1,6 @@
 import { hrefOf } from '../route';
 import { shownName } from './place';
+import { indexState } from './indexState';
 import type { ListedCollection, ListedIndex } from './readCollections';
 
 const STATES: Record<NonNullable<ListedCollection['type']>['state'], string> = {
@@ -31,7 +32,7 @@ export function Overview({ collections }: { collections: readonly ListedCollecti
                 <th scope="row"><a href={hrefOf('c', name)}><bdi>{shownName(name)}</bdi></a></th>
                 <td className="amount">{count.toLocaleString('en')}</td>
                 <td>{type ? <span className={`badge state-${type.state.toLowerCase()}`}>{STATES[type.state]}</span> : <i>none</i>}</td>
-                <td>{indexes.length === 0 ? <i>none</i> : indexes.map(indexed).join(', ')}</td>
+                <td>{indexes.length === 0 ? <i>none</i> : indexes.map((index) => named(index, count)).join(', ')}</td>
               </tr>
             ))}
           </tbody>
@@ -41,7 +42,7 @@ export function Overview({ collections }: { collections: readonly ListedCollecti
   );
 }
 
-const indexed = ({ name, state }: ListedIndex) => (state === 'READY' ? name : `${name} (${state.toLowerCase()})`);
+const named = (index: ListedIndex, count: number) => (index.state === 'READY' ? index.name : `${index.name} (${indexState({ ...index, error: null }, count)})`);
 
 const counted = (count: number, one: string, more = `${one}s`) => `${count.toLocaleString('en')} ${count === 1 ? one : more}`;
 

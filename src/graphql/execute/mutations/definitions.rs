@@ -30,7 +30,11 @@ pub(super) async fn create_index(call: &Call<'_>) -> Result<Outcome, CallError> 
         .map_err(|error| error.at("the argument `where`"))?;
     let transaction = session.transaction();
     let index = database::create_index(transaction, &collection, &name, &on, unique, filter);
-    Ok(Outcome::Index(index.await?))
+    let index = index.await?;
+    // The build of an index that exists advances in other transactions, which this one tolerates.
+    let progress = transaction.without_conflict();
+    let stored = database::stored_index(progress, &collection, index);
+    Ok(Outcome::Index(stored.await?))
 }
 
 pub(super) async fn drop_index(call: &Call<'_>) -> Result<Outcome, CallError> {

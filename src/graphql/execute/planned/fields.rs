@@ -1,7 +1,7 @@
 //! Writes the fields that are known when a lookup has found something.
 
 use crate::database::query::{Aggregation, ValueSummary};
-use crate::database::{Misfit, State, StoredType};
+use crate::database::{Misfit, State, StoredIndex, StoredType};
 use crate::document::json::{write_list, write_string};
 use crate::document::leaf::{Kind, Leaf};
 use crate::document::path::{Place, Segment};
@@ -125,11 +125,8 @@ pub(super) fn of_element(
 }
 
 /// Writes a field of an index. None if it has no such field.
-pub(super) fn of_index(
-    out: &mut Vec<u8>,
-    index: &crate::database::Index,
-    field: ElementField,
-) -> Option<()> {
+pub(super) fn of_index(out: &mut Vec<u8>, stored: &StoredIndex, field: ElementField) -> Option<()> {
+    let StoredIndex { index, indexed } = stored;
     match field {
         ElementField::IndexName => write_string(out, &index.name),
         ElementField::IndexOn => write_list(out, index.on.iter(), |out, path| {
@@ -145,6 +142,7 @@ pub(super) fn of_index(
             State::Ready => b"\"READY\"",
             State::Failed => b"\"FAILED\"",
         }),
+        ElementField::IndexIndexed => number(out, *indexed),
         ElementField::IndexError => string(out, index.error.as_deref()),
         _ => return None,
     }

@@ -31,7 +31,7 @@ pub(crate) enum Outcome {
     Bulk(BulkResult),
     /// The results of `writeDocuments`.
     Written(Vec<WriteResult>),
-    Index(database::Index),
+    Index(database::StoredIndex),
     /// Whether there was an index to drop.
     IndexDrop(bool),
     TypeDefinition(database::DefinedType),

@@ -2,6 +2,7 @@ import { useEffect, useId, useState } from 'react';
 import { CreateIndexDocument, DropIndexDocument } from '../../api/generated';
 import { request } from '../../api/request';
 import { Failure } from '../Failure';
+import { indexState } from '../indexState';
 import { jsonPathOf } from '../place';
 import type { FilterField } from '../types/typePaths';
 import type { Collection } from './CollectionView';
@@ -21,7 +22,7 @@ interface Props {
 
 /** The indexes of the collection with their state. */
 export function Indexes({ collection, fields, editable, onChanged }: Props) {
-  const { name, indexes } = collection;
+  const { name, count, indexes } = collection;
   const [asked, setAsked] = useState<string>();
   const [error, setError] = useState<Error>();
   const building = indexes.some(({ state }) => state === 'BUILDING');
@@ -43,7 +44,7 @@ export function Indexes({ collection, fields, editable, onChanged }: Props) {
             <li key={index.name}>
               <strong>{index.name}</strong> <code>{index.on.join(', ')}</code> {index.unique && 'unique '}
               {index.where !== null && <>where <code>{index.where}</code> </>}
-              {index.state !== 'READY' && <em>{index.state.toLowerCase()}{index.error && `: ${index.error}`}</em>}{' '}
+              {index.state !== 'READY' && <em>{indexState(index, count)}</em>}{' '}
               {editable && asked !== index.name && (
                 <button type="button" aria-label={`Drop the index ${index.name}`} onClick={() => setAsked(index.name)}>Drop</button>
               )}

@@ -34,7 +34,7 @@ pub(crate) enum Found<'a> {
     Groups(query::Aggregation),
     Text(Option<String>),
     Collections(Vec<database::Collection>),
-    Indexes(Vec<database::Index>),
+    Indexes(Vec<database::StoredIndex>),
     Type(Option<Box<database::StoredType>>),
     Misfits(Vec<database::Misfit>),
     /// What the selection is of.

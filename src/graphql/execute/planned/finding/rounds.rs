@@ -309,7 +309,8 @@ impl<'a> Rounds<'a> {
             }
             LookupOf::Indexes(_) => {
                 let collection = self.collection(*around)?;
-                Found::Indexes(Box::pin(database::indexes(finder.read()?, collection)).await?)
+                let stored = database::stored_indexes(finder.read()?, collection);
+                Found::Indexes(Box::pin(stored).await?)
             }
             LookupOf::Type(_) => {
                 let collection = self.collection(*around)?;
