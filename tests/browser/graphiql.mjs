@@ -183,8 +183,10 @@ export async function graphiql({ base, page, check, screenshot, complaints, host
     assert.match(await page.evaluate(textOf, 'operation.graphql'), /^query Typed \{\n  collections \{/);
     await type(TYPED);
   });
-  await check('the docs show the schema of the server', async () => {
+  await check('the docs show the schema of the server, with its description', async () => {
     await page.getByRole('button', { name: 'Show Documentation Explorer' }).click();
+    await page.locator('.graphiql-plugin').getByText(/^Phyllo stores JSON documents/).waitFor();
+    await screenshot('docs-schema');
     await page.locator('.graphiql-plugin').getByText('Query', { exact: true }).click();
     await page.locator('.graphiql-plugin').getByText('collections', { exact: true }).waitFor();
     await screenshot('docs');

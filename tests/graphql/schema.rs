@@ -22,6 +22,48 @@ fn schema_graphql_has_the_form_in_which_it_is_printed() {
     );
 }
 
+/// The text describes the schema in a comment (see `comment` in src/graphql/schema/text.rs).
+#[tokio::test]
+async fn introspection_describes_the_schema_as_its_text_does() {
+    let client = client().await;
+    let query = "query($no: Boolean = false) {
+        __schema { description }
+        again: __schema { ...Schema }
+        left: __schema { __typename description @include(if: $no) }
+        type: __type(name: \"__Schema\") { description }
+    }
+    fragment Schema on __Schema { of: description queryType { description } }";
+    for scope in [SchemaScope::Full, SchemaScope::ReadOnly] {
+        let source = SchemaSource::of(scope);
+        client.graphql.replace_schema(&source).expect("a schema");
+        let data = client.data(query, NONE).await;
+        let description = data["__schema"]["description"].as_str().expect("a text");
+        assert!(description.starts_with("Phyllo stores JSON documents"));
+        assert!(description.contains("`{ collections { name count } }`"));
+        assert!(description.contains("docs/reference.md"));
+        assert_eq!(data["again"]["of"], description);
+        assert_eq!(data["left"], json!({"__typename": "__Schema"}));
+        let others = [&data["again"]["queryType"], &data["type"]];
+        assert!(others.iter().all(|it| it["description"] != description));
+
+        let text = client.graphql.schema_text();
+        let comment: Vec<&str> = text
+            .lines()
+            .map_while(|line| line.strip_prefix('#'))
+            .collect();
+        let words =
+            |text: &str| -> Vec<String> { text.split_whitespace().map(str::to_owned).collect() };
+        assert_eq!(words(&comment.join(" ")), words(description));
+    }
+    let sdl = client.data("{ _service { sdl } }", NONE).await;
+    let sdl = sdl["_service"]["sdl"].as_str().expect("a text");
+    assert!(
+        sdl.contains("\nextend schema @link("),
+        "an extension has no description"
+    );
+    assert!(!sdl.contains("Phyllo stores JSON documents"));
+}
+
 #[tokio::test]
 async fn queries_are_valid_against_the_current_schema() {
     let client = client().await;

@@ -3,14 +3,18 @@
 use std::sync::Arc;
 
 use async_graphql::dynamic::Schema;
-use async_graphql::extensions::{Extension, ExtensionContext, ExtensionFactory, NextValidation};
+use async_graphql::extensions::{
+    Extension, ExtensionContext, ExtensionFactory, NextResolve, NextValidation, ResolveInfo,
+};
 use async_graphql::parser::types::ExecutableDocument;
-use async_graphql::{CacheControl, Request, Response, ServerError, ValidationResult};
+use async_graphql::{
+    CacheControl, Request, Response, ServerError, ServerResult, ValidationResult, Value,
+};
 
 use super::register::{Subscriptions, builder, finish};
 use super::schema_source::SchemaSource;
 use super::scope::SchemaScope;
-use super::text::{printed, printed_subgraph};
+use super::text::{description, printed, printed_subgraph};
 use super::types::Types;
 use crate::document::json::write_string;
 use crate::error::Result;
@@ -33,7 +37,7 @@ impl ServedSchema {
     pub(crate) fn new(source: &SchemaSource, bounds: &Bounds) -> Result<Self> {
         let builder = builder(source, Subscriptions::Root)?
             .limit_recursive_depth(2 * bounds.query_levels)
-            .extension(ValidateOnce);
+            .extension(Adapted::new());
         let library = finish(builder)?;
         let mut sdl = Vec::new();
         write_string(&mut sdl, &printed_subgraph(source)?);
@@ -100,10 +104,16 @@ pub(crate) fn types_of(definitions: &str) -> Types {
     Types::of(schema.registry(), source.typed())
 }
 
-/// Validates the documents of [`ServedSchema::validate`], and then stops: the library validates a
-/// document only as the first part of its execution. A document that is executed has been validated
-/// before (docs/decisions/0005).
-struct ValidateOnce;
+/// What the library does otherwise than Phyllo.
+///
+/// It validates a document only as the first part of its execution: the documents of
+/// [`ServedSchema::validate`] end after the validation, and a document that is executed has been
+/// validated before (docs/decisions/0005). And it describes every schema with the same sentence.
+#[derive(Clone)]
+struct Adapted {
+    /// The value of `__schema { description }`.
+    description: Value,
+}
 
 /// The mark of a request that ends after the validation.
 struct OnlyValidate;
@@ -111,14 +121,34 @@ struct OnlyValidate;
 /// The message of the error that a valid request ends with.
 const VALID: &str = "valid";
 
-impl ExtensionFactory for ValidateOnce {
+impl Adapted {
+    fn new() -> Self {
+        Self {
+            description: Value::from(description()),
+        }
+    }
+}
+
+impl ExtensionFactory for Adapted {
     fn create(&self) -> Arc<dyn Extension> {
-        Arc::new(Self)
+        Arc::new(self.clone())
     }
 }
 
 #[async_trait::async_trait]
-impl Extension for ValidateOnce {
+impl Extension for Adapted {
+    async fn resolve(
+        &self,
+        context: &ExtensionContext<'_>,
+        info: ResolveInfo<'_>,
+        next: NextResolve<'_>,
+    ) -> ServerResult<Option<Value>> {
+        if (info.parent_type, info.name) == ("__Schema", "description") {
+            return Ok(Some(self.description.clone()));
+        }
+        next.run(context, info).await
+    }
+
     async fn validation(
         &self,
         context: &ExtensionContext<'_>,

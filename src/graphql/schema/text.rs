@@ -47,9 +47,23 @@ pub(crate) fn printed_subgraph(source: &SchemaSource) -> Result<String> {
     Ok(tidied(&schema.sdl_with_options(options)))
 }
 
-/// The comment at the beginning of schema.graphql. It is a comment because parsers of the 2018
-/// specification, such as that of Rust's `graphql_client`, do not accept a description of the schema
-/// itself.
+/// The description of the schema: the comment at the beginning of schema.graphql, a line for each
+/// paragraph.
+pub(crate) fn description() -> String {
+    let lines = comment().lines();
+    let text: Vec<&str> = lines
+        .map(|line| line.trim_start_matches('#').trim())
+        .collect();
+    let paragraphs = text.split(|line| line.is_empty());
+    let paragraphs = paragraphs.filter(|lines| !lines.is_empty());
+    let joined: Vec<String> = paragraphs.map(|lines| lines.join(" ")).collect();
+    joined.join("\n\n")
+}
+
+/// The comment at the beginning of schema.graphql, which describes the schema. It is a comment because
+/// parsers of the 2018 specification, such as that of Rust's `graphql_client`, do not accept a
+/// description of the schema itself. The text of a subgraph has none: its schema is an extension of the
+/// schema of the graph, which its owner describes.
 fn comment() -> &'static str {
     let definitions = SCHEMA_GRAPHQL.find("\"\"\"").unwrap_or_default();
     &SCHEMA_GRAPHQL[..definitions]
