@@ -72,6 +72,27 @@ export async function filters({ base, page, check, screenshot, client }) {
     await page.getByRole('button', { name: 'Find' }).click();
     await shows('FRA');
   });
+  await check('a path is completed to one of the whole document', async () => {
+    await set(1, 'name.official', 'contains, any case', 'FRENCH');
+    await page.keyboard.press('Enter');
+    await shows('FRA');
+    assert.equal(await condition.nth(1).getByRole('combobox', { name: 'JSONPath' }).inputValue(), '$.name.official');
+    await set(1, '$.name.common', 'contains, any case', 'FRAN');
+    await page.getByRole('button', { name: 'Find' }).click();
+    await shows('FRA');
+  });
+  await check('the filter and the order stay while a document is shown', async () => {
+    await page.getByRole('button', { name: 'subregion', exact: true }).click();
+    await page.locator('th[aria-sort="ascending"]', { hasText: 'subregion' }).waitFor();
+    await page.getByRole('link', { name: 'FRA', exact: true }).click();
+    await page.getByRole('heading', { name: 'FRA' }).waitFor();
+    await page.getByRole('link', { name: '← countries' }).click();
+    await shows('FRA');
+    assert.equal(await condition.count(), 2);
+    await page.locator('th[aria-sort="ascending"]', { hasText: 'subregion' }).waitFor();
+    await page.getByRole('button', { name: 'key', exact: true }).click();
+    await shows('FRA');
+  });
   await check('the query of the table is shown and opened in GraphiQL', async () => {
     await page.getByRole('button', { name: 'GraphQL', exact: true }).click();
     await screenshot('filter-query');

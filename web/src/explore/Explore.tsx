@@ -38,6 +38,8 @@ export function Explore({ route }: { route: Route }) {
     if (!running.current) setAsked((old) => ({ files, round: (old?.round ?? 0) + 1 }));
   }, []);
   const dragging = useDroppedFiles(ask);
+  const wasEmpty = useRef(false);
+  if (collections?.length === 0) wasEmpty.current = true;
   const onRunning = useCallback((now: boolean) => void (running.current = now), []);
   const onImport = editable ? () => ask([]) : undefined;
   if (access === 'required') return null;
@@ -74,7 +76,7 @@ export function Explore({ route }: { route: Route }) {
           />
         )}
         {chosen === undefined && collections?.length === 0 && <EmptyStore onStored={reload} onImport={onImport} />}
-        {chosen === undefined && collections && collections.length > 0 && <Overview collections={collections} />}
+        {chosen === undefined && collections && collections.length > 0 && <Overview collections={collections} opened={wasEmpty.current} />}
         {chosen && key !== undefined && (
           <DocumentSchema value={type.type?.schema}>
             <DocumentView key={JSON.stringify([name, key, path])} collection={chosen.name} id={key} path={path} />

@@ -2,6 +2,7 @@ import { hrefOf } from '../route';
 import { shownName } from './place';
 import { indexState } from './indexState';
 import type { ListedCollection, ListedIndex } from './readCollections';
+import { Title } from './Title';
 
 const STATES: Record<NonNullable<ListedCollection['type']>['state'], string> = {
   ENFORCED: 'all documents fit',
@@ -9,12 +10,18 @@ const STATES: Record<NonNullable<ListedCollection['type']>['state'], string> = {
   FAILED: 'some documents do not fit',
 };
 
+interface Props {
+  collections: readonly ListedCollection[];
+  /** Whether the user has opened it, and not the page. */
+  opened: boolean;
+}
+
 /** All collections with their documents, types and indexes, from the list that is read already. */
-export function Overview({ collections }: { collections: readonly ListedCollection[] }) {
+export function Overview({ collections, opened }: Props) {
   const documents = collections.reduce((sum, { count }) => sum + count, 0);
   return (
     <section className="overview">
-      <h1>Collections</h1>
+      {opened ? <Title name="Collections" /> : <h1>Collections</h1>}
       <p className="about">{counted(collections.length, 'collection')} with {counted(documents, 'document')}.</p>
       <div className="frame" tabIndex={0} role="region" aria-label="All collections">
         <table>

@@ -14,6 +14,7 @@ import { TypePanel } from '../types/TypePanel';
 import { columnPaths, filterFields, type FilterField } from '../types/typePaths';
 import type { LoadedType } from '../types/useCollectionType';
 import { useLive } from '../useLive';
+import { useRemembered } from '../useRemembered';
 import { useThrottled } from '../useThrottled';
 import { ColumnPicker } from './ColumnPicker';
 import { firstColumns, sampledPaths, type SampledPath } from './columns';
@@ -108,8 +109,8 @@ const LIST_MS = 1_000;
 function DocumentTable({ collection, paths, fields, editable, onChanged }: TableProps) {
   const { name } = collection;
   const [columns, setColumns] = useState<readonly Path[]>(() => firstColumns(paths));
-  const [order, setOrder] = useState<Order>();
-  const [search, setSearch] = useState(NO_SEARCH);
+  const [order, setOrder] = useRemembered<Order | undefined>(`order ${name}`, undefined);
+  const [search, setSearch] = useRemembered(`search ${name}`, NO_SEARCH);
   const [scanLimit, setScanLimit] = useState<number | null>(null);
   const [news, setNews] = useState(0);
   const where = useMemo(() => {

@@ -8,21 +8,23 @@ import { useDebounced } from '../useDebounced';
 import { isContainer, summaryOf } from '../kinds';
 import { readShort } from '../values';
 import { ConditionValue } from './ConditionValue';
-import { hasValue, literalOf, OPERATORS, type Condition, type Operator } from './filter';
+import { hasValue, literalOf, OPERATORS, rooted, type Condition, type Operator } from './filter';
 
 interface Props {
   collection: string;
   fields: readonly FilterField[];
   listId: string;
   condition: Condition;
+  /** Whether the user has just added it. */
+  added: boolean;
   /** Without a condition, it is removed. */
   onChange: (condition: Condition | undefined) => void;
 }
 
 /** One condition: a JSONPath, an operator and a value. */
-export function ConditionFields({ collection, fields, listId, condition, onChange }: Props) {
+export function ConditionFields({ collection, fields, listId, condition, added, onChange }: Props) {
   const { at, operator, value } = condition;
-  const { kinds = [], schema } = fields.find((field) => field.at === at) ?? {};
+  const { kinds = [], schema } = fields.find((field) => field.at === rooted(at)) ?? {};
   return (
     <fieldset className="condition">
       <legend>Condition</legend>
@@ -32,8 +34,9 @@ export function ConditionFields({ collection, fields, listId, condition, onChang
         list={listId}
         value={at}
         spellCheck={false}
-        autoFocus
+        autoFocus={added}
         onChange={(event) => onChange({ ...condition, at: event.target.value })}
+        onBlur={() => at !== rooted(at) && onChange({ ...condition, at: rooted(at) })}
       />
       <select
         aria-label="Operator"
@@ -48,7 +51,7 @@ export function ConditionFields({ collection, fields, listId, condition, onChang
       <button type="button" onClick={() => onChange(undefined)}>Remove</button>
       <p className="about">
         {hasValue(operator) && value !== '' && <>Compared with <code>{literalOf(condition, kinds)}</code>. </>}
-        <PathTrial collection={collection} at={at} />
+        <PathTrial collection={collection} at={rooted(at)} />
       </p>
     </fieldset>
   );

@@ -1,6 +1,6 @@
 import { useId, useState } from 'react';
 import { ConditionFields } from './ConditionFields';
-import { isSearching, type Condition, type Search } from './filter';
+import { isSearching, rooted, type Condition, type Search } from './filter';
 import type { FilterField } from '../types/typePaths';
 
 interface Props {
@@ -18,6 +18,7 @@ const NEW: Condition = { at: '', operator: 'eq', value: '' };
 export function FilterBuilder({ collection, fields, search, onSearch, onGraphiql, query }: Props) {
   const [draft, setDraft] = useState(search);
   const [shown, setShown] = useState(false);
+  const [added, setAdded] = useState(false);
   const listId = useId();
   const { conditions } = draft;
   const change = (index: number, condition: Condition | undefined) => {
@@ -35,7 +36,9 @@ export function FilterBuilder({ collection, fields, search, onSearch, onGraphiql
       aria-label="Filter"
       onSubmit={(event) => {
         event.preventDefault();
-        onSearch({ ...draft, conditions: conditions.filter(({ at }) => at !== '') });
+        const next = { ...draft, conditions: conditions.map((one) => ({ ...one, at: rooted(one.at) })) };
+        setDraft(next);
+        onSearch({ ...next, conditions: next.conditions.filter(({ at }) => at !== '') });
       }}
     >
       <datalist id={listId}>
@@ -53,7 +56,7 @@ export function FilterBuilder({ collection, fields, search, onSearch, onGraphiql
           onChange={(event) => type(event.target.value)}
         />
         {isSearching(draft) && <button type="submit" className="primary">Find</button>}
-        <button type="button" onClick={() => setDraft({ ...draft, conditions: [...conditions, NEW] })}>
+        <button type="button" onClick={() => (setAdded(true), setDraft({ ...draft, conditions: [...conditions, NEW] }))}>
           {conditions.length === 0 ? 'Filter' : 'Add a condition'}
         </button>
         {conditions.length > 1 && (
@@ -75,6 +78,7 @@ export function FilterBuilder({ collection, fields, search, onSearch, onGraphiql
           fields={fields}
           listId={listId}
           condition={condition}
+          added={added}
           onChange={(next) => change(index, next)}
         />
       ))}

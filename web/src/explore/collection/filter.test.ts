@@ -7,6 +7,7 @@ import {
   indexNameOf,
   literalOf,
   NO_SEARCH,
+  rooted,
   orderOf,
   searchedPaths,
   tableQuery,
@@ -97,4 +98,9 @@ test('an index is named after its paths', () => {
 test('the columns of a query have different names', () => {
   const { query } = tableQuery('c', null, undefined, [['name'], ['x', 'name'], ['a b']]);
   assert.match(query, /name: subdocument\(path: \["name"\]\)[^]*name2: [^]*column3: /);
+});
+
+test('a path without a root is of the whole document', () => {
+  const paths = ['name.common', "['a b'].c", '.a', '$.a', '$', ''];
+  assert.deepEqual(paths.map(rooted), ['$.name.common', "$['a b'].c", '$.a', '$.a', '$', '']);
 });

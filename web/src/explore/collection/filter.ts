@@ -41,6 +41,12 @@ export interface Order {
   descending: boolean;
 }
 
+/** A path as it is meant: without a root, it is of the whole document, as the names of the columns are. */
+export function rooted(at: string): string {
+  if (at === '' || at.startsWith('$')) return at;
+  return at.startsWith('[') || at.startsWith('.') ? `$${at}` : `$.${at}`;
+}
+
 export const NO_SEARCH: Search = { conditions: [], match: 'all', text: '' };
 
 export const isSearching = ({ conditions, text }: Search) => conditions.length > 0 || text !== '';
