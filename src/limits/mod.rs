@@ -104,6 +104,12 @@ pub const STEPS_PER_QUERY_BYTE: u64 = 4;
 pub const STEPS_PER_BOUND_FIELD: u64 = 16;
 /// Steps of work per read that is planned, or whose result is found. They are not spent.
 pub const STEPS_PER_READ: u64 = 16;
+/// Steps of work per range of keys that is sorted among others, besides those of its key. They are not
+/// spent.
+pub const STEPS_PER_SORTED_RANGE: u64 = 3;
+/// Steps of work per range of keys that is read, or whose pairs are found, besides those of its key. They
+/// are not spent.
+pub const STEPS_PER_FOUND_RANGE: u64 = 2;
 /// Steps of work per change that a subscriber gets. They are not spent.
 pub const STEPS_PER_CHANGE: u64 = 64;
 /// Steps of work per key that is set or cleared.

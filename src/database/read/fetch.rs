@@ -11,7 +11,7 @@ use crate::budget::{Reservation, begun_in_turns};
 use crate::database::document_key::prefix_end;
 use crate::error::Result;
 use crate::limits::{
-    COPIED_BYTES_PER_STEP, PARALLEL_READ_BYTES, PARALLEL_READS_MAX, STEPS_PER_READ,
+    COPIED_BYTES_PER_STEP, PARALLEL_READ_BYTES, PARALLEL_READS_MAX, STEPS_PER_FOUND_RANGE,
     VALUE_BATCH_PAIRS_MAX,
 };
 use crate::store::{Batches, MultiRange, Pairs, RangeRead, Read, RoundBatch, key_after};
@@ -38,7 +38,9 @@ impl Fetched {
         memory: &Reservation,
     ) -> Self {
         let budget = memory.budget();
-        let steps = STEPS_PER_READ * (reads.len() + further.len()) as u64;
+        let key_bytes = reads.iter().map(|(key, _)| key.len()).sum::<usize>() as u64;
+        let steps = STEPS_PER_FOUND_RANGE * (reads.len() + further.len()) as u64
+            + key_bytes / COPIED_BYTES_PER_STEP;
         let bounds = budget.portion(steps, || RangeBounds::of(reads)).await;
         let ranges = budget
             .portion(steps, || bounds.ranges(reads, further))

@@ -21,7 +21,7 @@ use crate::database::document_key::{DocumentKey, covers};
 use crate::document::path::Place;
 use crate::error::{Error, Result};
 use crate::key::{Family, Version};
-use crate::limits::{PARTS_AT_ONCE, STEPS_PER_READ};
+use crate::limits::PARTS_AT_ONCE;
 use crate::store::{Pairs, Read};
 
 /// Answers all requests, in their order, from one snapshot or transaction. Reads each range that lies
@@ -67,7 +67,7 @@ pub async fn read_requested<'w>(
         let further = FurtherRanges::new(parts, ranges, &candidates, &plan, memory);
         (plan.reads, plan.sources, further)
     };
-    let steps = STEPS_PER_READ * requested.len() as u64;
+    let steps = candidates.sort_steps();
     let (reads, sources, further) = budget.portion(steps, planned).await;
     let (found, versions) = join(
         Fetched::read_with(read, &reads, &further.read, memory),

@@ -12,7 +12,7 @@ use crate::budget::{Reservation, in_turns};
 use crate::database::document_key::DocumentKey;
 use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, Result};
-use crate::limits::DIGIT_TOKENS_AT_ONCE;
+use crate::limits::{COPIED_BYTES_PER_STEP, DIGIT_TOKENS_AT_ONCE, STEPS_PER_SORTED_RANGE};
 use crate::store::Read;
 
 /// Keys count as held memory after each so many bytes. Fewer are part of what a read holds.
@@ -117,6 +117,13 @@ impl PathCandidates {
         let of = self.of[requested].as_ref();
         let candidates = of.map_or(&[][..], |of| &self.all[of.clone()]);
         candidates.iter().map(|candidate| self.key(candidate))
+    }
+
+    /// The steps of sorting the ranges of all candidates. They compare their keys.
+    pub(crate) fn sort_steps(&self) -> u64 {
+        let count = self.all.len() as u64;
+        let compared = self.keys.len() as u64 * u64::from(count.max(1).ilog2());
+        STEPS_PER_SORTED_RANGE * count + compared / COPIED_BYTES_PER_STEP
     }
 
     async fn add_requested(
