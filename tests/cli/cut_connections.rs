@@ -58,14 +58,14 @@ impl CuttingProxy {
     }
 }
 
-/// Forwards bytes until one side closes the connection, or until there are no more bytes left.
+/// Forwards bytes until one side closes the connection, or until bytes come that are not forwarded.
 fn forward(mut from: TcpStream, mut to: TcpStream, mut left: usize) {
     let mut buffer = vec![0; 8 << 10];
-    while left > 0 {
-        let part = buffer.len().min(left);
-        match from.read(&mut buffer[..part]) {
-            Ok(bytes @ 1..) if to.write_all(&buffer[..bytes]).is_ok() => left -= bytes,
-            _ => break,
+    while let Ok(bytes @ 1..) = from.read(&mut buffer) {
+        let forwarded = bytes.min(left);
+        left -= forwarded;
+        if to.write_all(&buffer[..forwarded]).is_err() || forwarded < bytes {
+            break;
         }
     }
     // Either may be closed already.
@@ -87,9 +87,10 @@ fn an_import_survives_cut_connections_without_loss_or_repetition() {
     let proxy = CuttingProxy::before(
         &server,
         &[
-            Cut::Request(0),
-            // In the middle of the first batch, and after all of it was written.
+            // In the middle of the first batch, which follows a request for the type of the collection, before it,
+            // and after all of it was written.
             Cut::Request(50_000),
+            Cut::Request(0),
             Cut::Response(0),
             Cut::Response(150),
             // In the middle of a later batch.

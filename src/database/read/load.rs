@@ -188,12 +188,10 @@ struct RequestedRange {
     source: Result<Option<PartsSource>>,
 }
 
-/// What has the parts of a range.
-enum PartsSource {
-    /// The read of the plan with this number: that of a whole value around them.
-    Whole(usize, RangeKeys),
-    /// The range with this number. The key of the value has this length.
-    Range(usize, usize),
+/// The keys of a range, and the number of the read that has them.
+struct PartsSource {
+    keys: RangeKeys,
+    read: Option<usize>,
 }
 
 impl FurtherRanges {
@@ -236,26 +234,39 @@ impl FurtherRanges {
                 ranges: of,
             });
         }
-        for KeyRange { request, keys } in between {
-            let source = keys.map(|keys| keys.map(|keys| ranges.source(keys, plan)));
-            ranges.between.push(RequestedRange { request, source });
-        }
+        ranges.add_between(between, plan);
         ranges
     }
 
-    /// Adds a range of keys, unless a read of the plan has it.
-    fn source(&mut self, keys: RangeKeys, plan: &ReadPlan<'_>) -> PartsSource {
-        let value = &keys.begin[..keys.key_bytes];
-        if let Some(read) = plan.whole_around(value) {
-            return PartsSource::Whole(read, keys);
+    /// Adds ranges of keys that no read of the plan has. Those that overlap are read as one.
+    fn add_between(&mut self, between: Vec<KeyRange>, plan: &ReadPlan<'_>) {
+        let requested = between.into_iter().map(|KeyRange { request, keys }| {
+            let source = keys.map(|keys| {
+                let keys = keys?;
+                let read = plan.whole_around(&keys.begin[..keys.key_bytes]);
+                Some(PartsSource { read, keys })
+            });
+            RequestedRange { request, source }
+        });
+        self.between = requested.collect();
+        let sources = self.between.iter_mut();
+        let mut unread: Vec<&mut PartsSource> = sources
+            .filter_map(|range| range.source.as_mut().ok()?.as_mut())
+            .filter(|source| source.read.is_none())
+            .collect();
+        unread.sort_unstable_by(|a, b| a.keys.begin.cmp(&b.keys.begin));
+        let first = self.read.len();
+        for PartsSource { read, keys } in unread {
+            match self.read[first..].last_mut() {
+                Some((_, end)) if keys.begin < *end => {
+                    if *end < keys.end {
+                        end.clone_from(&keys.end);
+                    }
+                }
+                _ => self.read.push((keys.begin.clone(), keys.end.clone())),
+            }
+            *read = Some(plan.reads.len() + self.read.len() - 1);
         }
-        let RangeKeys {
-            key_bytes,
-            begin,
-            end,
-        } = keys;
-        self.read.push((begin, end));
-        PartsSource::Range(self.read.len() - 1, key_bytes)
     }
 }
 
@@ -432,18 +443,11 @@ impl Loaded<'_> {
         let Some(source) = source.map_err(Clone::clone)? else {
             return Ok(None);
         };
-        let (pairs, range, key_bytes) = match source {
-            PartsSource::Whole(read, keys) => {
-                let (pairs, range) = self.found.of(*read)?;
-                let range = pairs.between(range, &keys.begin, &keys.end);
-                (pairs, range, keys.key_bytes)
-            }
-            PartsSource::Range(read, key_bytes) => {
-                let (pairs, range) = self.found.of(self.reads + read)?;
-                (pairs, range, *key_bytes)
-            }
-        };
-        Ok(PartsBetween::new(pairs.clone(), range, key_bytes))
+        let PartsSource { keys, read } = source;
+        let read = read.ok_or_else(|| Error::internal("a range was not read"))?;
+        let (pairs, range) = self.found.of(read)?;
+        let range = pairs.between(range, &keys.begin, &keys.end);
+        Ok(PartsBetween::new(pairs.clone(), range, keys.key_bytes))
     }
 
     /// The first candidate that has a value, with its pairs. None if no candidate has one.

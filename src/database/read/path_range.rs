@@ -90,7 +90,8 @@ fn keys(
     let Some(end) = end.filter(|end| begin < *end) else {
         return Ok(None);
     };
-    memory.hold(begin.len() + end.len())?;
+    // Each is copied for the read.
+    memory.hold(2 * (begin.len() + end.len()))?;
     Ok(Some(RangeKeys {
         key_bytes: value.len(),
         begin,
