@@ -279,6 +279,9 @@ fn range(value: &Value, from: &[Step], to: &[Step]) -> Value {
     }
 }
 
+/// The ranges of one request. They are found in the same rounds.
+const RANGES: usize = 5;
+
 async fn random_ranges_equal_a_model() {
     let client = client().await;
     let replace = "mutation($d: JSON) { replaceDocument(id: 1, document: $d) { key } }";
@@ -292,7 +295,7 @@ async fn random_ranges_equal_a_model() {
             let absent = json!(null);
             let mut variables = json!({"b": written});
             let mut expected = Map::new();
-            for number in 0..2 {
+            for number in 0..RANGES {
                 let mut bound = |name: &str| {
                     let (steps, path) = match random.random_range(0..12) {
                         0 => (Vec::new(), json!(null)),
@@ -309,7 +312,11 @@ async fn random_ranges_equal_a_model() {
             }
             let expected = at.map_or(Value::Null, |_| Value::Object(expected));
             // Alone, beside a field that reads the whole value, and in elements of a list.
-            let fields = "r0: range(from: $f0, to: $t0) r1: range(from: $f1, to: $t1)";
+            let numbers = 0..RANGES;
+            let field = |at: usize| format!("r{at}: range(from: $f{at}, to: $t{at}) ");
+            let fields: String = numbers.clone().map(field).collect();
+            let declared = |at: usize| format!(", $f{at}: Path, $t{at}: Path");
+            let declared: String = numbers.map(declared).collect();
             for (query, result) in [
                 (
                     format!("document(id: 1, path: $b) {{ {fields} }}"),
@@ -332,9 +339,7 @@ async fn random_ranges_equal_a_model() {
                     "/document/select/0",
                 ),
             ] {
-                let query = format!(
-                    "query($b: Path!, $f0: Path, $t0: Path, $f1: Path, $t1: Path) {{ {query} }}"
-                );
+                let query = format!("query($b: Path!{declared}) {{ {query} }}");
                 let mut data = client.data(&query, &variables).await;
                 let context = format!("seed {seed}: {document} {query} {variables}");
                 let mut found = data

@@ -225,8 +225,10 @@ async fn settle(read: &dyn Read, bounds: &mut [Bound<'_>], memory: &Reservation)
         let mut found = containers(read, &requests, memory).await.into_iter();
         let mut opened = in_turns(&open);
         while let Some((number, tokens)) = opened.next().await {
+            // A bound may be settled before its last container.
+            let found: Vec<FoundContainer> = found.by_ref().take(tokens.len()).collect();
             let tokens = tokens.iter().map(|(at, _)| *at);
-            bounds[*number].close(tokens.zip(found.by_ref()));
+            bounds[*number].close(tokens.zip(found));
         }
     }
 }
