@@ -117,7 +117,7 @@ async fn a_build_of_an_older_version_goes_on_without_a_number() {
     rewrite_build(&client, |value| {
         let (name, owner, _, Bytes(position)): BuildValue<'_> = unpack(value).expect("a build");
         let position: Vec<Element<'_>> = unpack(&position).expect("an id and a number");
-        let id = Bytes(pack(&position[..1]).into());
+        let id = Bytes(pack(&&position[..1]).into());
         pack(&(&name[..], owner, 0_i64, id))
     })
     .await;

@@ -195,16 +195,20 @@ fn documented_positions_of_index_builds_are_stored_and_continued() {
         let database = store_with_a_pending_index(directory.path()).await;
         let mut builder = IndexBuilder::new(database.clone());
         let at_the_beginning = build_value(&database).await.expect("a build");
-        check_hex(sides(beginning).1, &position_of(&at_the_beginning), beginning);
+        check_hex(
+            sides(beginning).1,
+            &position_of(&at_the_beginning),
+            beginning,
+        );
         let step = builder.step().await.expect("a batch");
         assert!(matches!(step, BuildStep::Documents(_, _, 2)), "{step:?}");
         let counted = build_value(&database).await.expect("a build");
         check_hex(sides(after_two).1, &position_of(&counted), after_two);
 
         let position: String = sides(older).1.split_whitespace().collect();
-        let position = (0..position.len()).step_by(2).map(|at| {
-            u8::from_str_radix(&position[at..at + 2], 16).expect(older)
-        });
+        let position = (0..position.len())
+            .step_by(2)
+            .map(|at| u8::from_str_radix(&position[at..at + 2], 16).expect(older));
         let position = Bytes::from(position.collect::<Vec<u8>>());
         let (name, owner, expiry, _): BuildValue<'_> = unpack(&counted).expect("a build");
         let old = pack(&(&name[..], owner, expiry, position));
@@ -247,13 +251,17 @@ async fn store_with_a_pending_index(directory: &std::path::Path) -> Database {
     let deadline = Instant::now() + Duration::from_secs(30);
     let store = Embedded::open(directory, EmbeddedOptions::default(), |_| {});
     let store = Arc::new(store.expect("a new store"));
-    let database = Database::open(store, deadline).await.expect("a new database");
+    let database = Database::open(store, deadline)
+        .await
+        .expect("a new database");
     let transaction = database.store().begin().await.expect("a transaction");
+    let budget = Budget::of_background();
     for id in [0, 1] {
         let leaves = Leaves::from_json(r#"{"n":1}"#).expect("JSON");
         let id = Some(DocumentId::Integer(id));
-        let inserted = insert(&*transaction, &Budget::of_background(), "D", id, &leaves);
-        inserted.await.expect("inserted");
+        insert(&*transaction, &budget, "D", id, &leaves)
+            .await
+            .expect("inserted");
     }
     let none = Filter::default();
     let created = create_index(&*transaction, "D", "n", &["$.n"], false, none);
