@@ -71,7 +71,7 @@ pub use read::projection::between::PartsBetween;
 pub use read::projection::picked::{PickedPart, write_picked};
 pub use read::projection::remainder::Remainder;
 pub use read::range_plan::{Extent, RangeSource, ReadPlan};
-pub use read::request::{Answer, BorrowedRequest, PathRange, ReadRequest};
+pub use read::request::{Answer, BorrowedRequest, ReadRequest};
 pub use read::selection::{PartReads, QuerySelection, SelectedNode, first_reads};
 pub use read::value::Value;
 pub use read::value_ref::ValueRef;

@@ -396,6 +396,39 @@ impl From<&Place> for Path {
     }
 }
 
+/// Two paths inside a value, in the order of their keys: names by their UTF-8 bytes, indexes by number,
+/// and names before indexes. A path that is that of the value itself is no bound.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct PathRange {
+    /// The first part that the range has.
+    pub from: Path,
+    /// The first part after the range.
+    pub to: Path,
+}
+
+impl PathRange {
+    /// The places that are read: the value, and both bounds.
+    pub const PLACES: usize = 3;
+
+    /// The same range, in a value inside of another one.
+    #[must_use]
+    pub fn inside(&self, above: &Path) -> Self {
+        Self {
+            from: above.join(&self.from),
+            to: above.join(&self.to),
+        }
+    }
+
+    /// The same range, with paths that begin at the value at `above`. None if a path does not begin
+    /// with `above`.
+    pub fn below(&self, above: &Path) -> Option<Self> {
+        Some(Self {
+            from: self.from.below(above)?,
+            to: self.to.below(above)?,
+        })
+    }
+}
+
 fn both_candidates(places: &[Vec<Segment>], digits: u64) -> Vec<Vec<Segment>> {
     let candidates = [Segment::Index(digits), Segment::Key(digits.to_string())];
     places

@@ -86,7 +86,7 @@ const BOUNDED: &[(&str, &str, &str)] = &[
     ),
     (
         "src/database/read/path_candidates.rs",
-        "lengths",
+        "containers",
         "the readings of a path",
     ),
     (

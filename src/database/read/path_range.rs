@@ -7,10 +7,10 @@
 
 use super::path_candidates::containers;
 use super::range_plan::Extent;
-use super::request::{BorrowedRequest, PathRange, ReadRequest};
+use super::request::{BorrowedRequest, ReadRequest};
 use crate::budget::{Reservation, in_turns};
 use crate::database::document_key::{DocumentKey, prefix_end};
-use crate::document::path::{Path, Place, Segment, Token};
+use crate::document::path::{Path, PathRange, Place, Segment, Token};
 use crate::error::Result;
 use crate::limits::DIGIT_TOKENS_AT_ONCE;
 use crate::store::Read;

@@ -7,7 +7,7 @@ use super::projection::remainder::Remainder;
 use super::range_plan::Extent;
 use super::value::Value;
 use crate::database::document_key::DocumentKey;
-use crate::document::path::Path;
+use crate::document::path::{Path, PathRange};
 use crate::key::Version;
 
 /// A request to the database. `D` names the document, `P` the path, `L` lists paths, `R` is a
@@ -26,39 +26,6 @@ pub enum ReadRequest<D = Arc<DocumentKey>, P = Path, L = Arc<[Path]>, R = Arc<Pa
 
 /// A request that borrows its document and its path.
 pub type BorrowedRequest<'r> = ReadRequest<&'r DocumentKey, &'r Path, &'r [Path], &'r PathRange>;
-
-/// Two paths inside a value, in the order of their keys: names by their UTF-8 bytes, indexes by number,
-/// and names before indexes. A path that is that of the value itself is no bound.
-#[derive(Clone, Debug, PartialEq, Eq, Hash)]
-pub struct PathRange {
-    /// The first part that the range has.
-    pub from: Path,
-    /// The first part after the range.
-    pub to: Path,
-}
-
-impl PathRange {
-    /// The places that are read: the value, and both bounds.
-    pub const PLACES: usize = 3;
-
-    /// The same range, in a value inside of another one.
-    #[must_use]
-    pub fn inside(&self, above: &Path) -> Self {
-        Self {
-            from: above.join(&self.from),
-            to: above.join(&self.to),
-        }
-    }
-
-    /// The same range, with paths that begin at a value above which both paths are. None if they do
-    /// not begin with its path.
-    pub fn below(&self, above: &Path) -> Option<Self> {
-        Some(Self {
-            from: self.from.below(above)?,
-            to: self.to.below(above)?,
-        })
-    }
-}
 
 /// The answer to a [`ReadRequest`].
 #[derive(Clone, Debug)]

@@ -29,8 +29,8 @@ use super::bound::{
     Bound, BoundReads, DocumentAt, Lookup, PositionKind, ROOT, ReadAt, ResponsePosition,
     ResponseStep, Scope, ValueAt,
 };
-use crate::database::{DocumentKey, Extent, PathRange};
-use crate::document::path::Path;
+use crate::database::{DocumentKey, Extent};
+use crate::document::path::{Path, PathRange};
 use crate::error::{Error, Result};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_budget::mismatch;

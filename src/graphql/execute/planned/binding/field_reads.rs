@@ -7,8 +7,8 @@ use std::collections::HashMap;
 use std::hash::{BuildHasher as _, Hash};
 use std::sync::Arc;
 
-use crate::database::{Extent, PathRange, ReadRequest};
-use crate::document::path::Path;
+use crate::database::{Extent, ReadRequest};
+use crate::document::path::{Path, PathRange};
 use crate::limits::READS_COMPARED_MAX;
 
 /// A field that reads at a place.

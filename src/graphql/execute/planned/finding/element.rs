@@ -6,12 +6,12 @@ use std::sync::Arc;
 use super::document_pages::{ElementAnswers, FoundPage};
 use super::found::Found;
 use crate::database::{
-    Answer, DocumentKey, Extent, Loaded, PartsBetween, PathRange, PickedPart, ReadRequest,
-    Remainder, Value, write_picked,
+    Answer, DocumentKey, Extent, Loaded, PartsBetween, PickedPart, ReadRequest, Remainder, Value,
+    write_picked,
 };
 use crate::document::json::write_string;
 use crate::document::leaf::Kind;
-use crate::document::path::{Path, Place};
+use crate::document::path::{Path, PathRange, Place};
 use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_budget::mismatch;
