@@ -244,7 +244,7 @@ impl FurtherRanges {
             let source = keys.map(|keys| {
                 let keys = keys?;
                 let read = plan.whole_around(&keys.begin[..keys.key_bytes]);
-                Some(PartsSource { read, keys })
+                Some(PartsSource { keys, read })
             });
             RequestedRange { request, source }
         });

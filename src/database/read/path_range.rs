@@ -201,18 +201,23 @@ impl<'r> Bound<'r> {
 /// A container and its length if it is an array. None if nothing is stored there.
 type FoundContainer = Result<Option<(Place, Option<u64>)>>;
 
+/// The open tokens of the bounds that have some, with the numbers of the bounds.
+async fn open(bounds: &mut [Bound<'_>], memory: &Reservation) -> Vec<(usize, Vec<(usize, Path)>)> {
+    let mut open = Vec::new();
+    let mut numbered = in_turns(bounds.iter_mut().enumerate());
+    while let Some((number, bound)) = numbered.next().await {
+        let tokens = bound.open(memory);
+        if !tokens.is_empty() {
+            open.push((number, tokens));
+        }
+    }
+    open
+}
+
 /// Settles all bounds.
 async fn settle(read: &dyn Read, bounds: &mut [Bound<'_>], memory: &Reservation) {
     loop {
-        let mut open = Vec::new();
-        let mut numbered = in_turns(bounds.iter_mut().enumerate());
-        while let Some((number, bound)) = numbered.next().await {
-            let tokens = bound.open(memory);
-            if !tokens.is_empty() {
-                open.push((number, tokens));
-            }
-        }
-        drop(numbered);
+        let open = open(bounds, memory).await;
         if open.is_empty() {
             return;
         }
