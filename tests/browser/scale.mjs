@@ -147,21 +147,20 @@ await check('an order that no index serves says so, and an index is offered', as
   await page.getByRole('button', { name: 'number', exact: true }).click();
   await page.getByText('An index on $.number would serve this.').waitFor();
 });
-await check('the build of an index shows its progress, which grows until the index is ready', async () => {
+await check('the build of an index shows its progress, which grows', async () => {
   await page.getByRole('button', { name: 'Create the index' }).click();
   const index = page.getByRole('list', { name: 'Indexes' }).getByRole('listitem');
-  await index.getByText(/building: [1-9][\d,]* of 400,000 documents/).waitFor();
-  await screenshot('scale-building');
-  const seen = [];
+  const seen = new Set();
   await until(async () => {
-    const text = await index.innerText();
-    const [, number] = /building: ([\d,]+) of 400,000/.exec(text) ?? [];
-    if (number !== undefined) seen.push(Number(number.replaceAll(',', '')));
-    return !text.includes('building');
+    const [, number] = /building: ([\d,]+) of 400,000 documents/.exec(await index.innerText()) ?? [];
+    if (number !== undefined) seen.add(Number(number.replaceAll(',', '')));
+    return seen.size >= 3;
   });
-  console.log(`     documents: ${[...new Set(seen)].join(', ')}`);
-  assert.deepEqual(seen, seen.toSorted((one, other) => one - other));
-  assert.ok(seen.at(-1) > seen[0] && seen.at(-1) <= 400_000);
+  await screenshot('scale-building');
+  console.log(`     documents: ${[...seen].join(', ')}`);
+  assert.deepEqual([...seen], [...seen].toSorted((one, other) => one - other));
+  assert.ok(Math.max(...seen) <= 400_000);
+  // The rest of the build would take its time from the next checks.
   await client.query('mutation { dropIndex(collection: "many", name: "number") }');
   await page.getByRole('button', { name: 'key', exact: false }).first().click();
 });

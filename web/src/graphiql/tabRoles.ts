@@ -1,5 +1,5 @@
 // GraphiQL gives the role of a tab to list items that have two buttons each, so that screen readers reach neither. They
-// are a list of buttons here, of which one is current.
+// are a list of buttons here, of which one is current. The current one is scrolled into view.
 
 /** Corrects the roles below `container`, also of tabs that are added. Returns how to stop. */
 export function correctTabRoles(container: Element): () => void {
@@ -16,5 +16,6 @@ function correct(container: Element): void {
     item.setAttribute('role', 'listitem');
     item.removeAttribute('aria-selected');
     item.querySelector('.graphiql-tab-button')?.setAttribute('aria-current', String(current));
+    if (current) item.scrollIntoView({ block: 'nearest', inline: 'nearest' });
   }
 }
