@@ -123,7 +123,8 @@ fn index_line(listed: ListedIndex, is_json: bool) -> String {
         line.push_str(&index["where"].to_string());
     }
     if let Some((indexed, count)) = progress {
-        line.push_str(&format!("\t{indexed} of {count} documents"));
+        let progress = format!("\t{indexed} of {count} documents");
+        line.push_str(&progress);
     }
     if !index["error"].is_null() {
         line.push('\t');
