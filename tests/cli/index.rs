@@ -22,7 +22,8 @@ fn build_in_part(store: &Store) -> usize {
 #[test]
 fn a_build_that_was_stopped_shows_its_documents_and_is_continued() {
     let mut store = Store::alone();
-    let lines: String = (0..DOCUMENTS).map(|n| format!("{{\"n\":{n}}}\n")).collect();
+    let numbered = |n: usize| format!("{{\"n\":{n}}}\n");
+    let lines: String = (0..DOCUMENTS).map(numbered).collect();
     store.import(lines, &["--format", "lines"]);
     let create = ["index", "create", "D", "n", "$.n"];
     let unwaited = store.run(&[&create[..], &["--no-wait"]].concat());
