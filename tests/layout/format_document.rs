@@ -236,8 +236,7 @@ fn position_of(build: &[u8]) -> Vec<u8> {
 
 async fn build_value(database: &Database) -> Option<Vec<u8>> {
     let snapshot = database.snapshot().await.expect("a snapshot");
-    let value = snapshot.get(&build_key()).await.expect("readable");
-    value.map(|value| value.to_vec())
+    snapshot.get(&build_key()).await.expect("readable")
 }
 
 async fn write(database: &Database, key: &[u8], value: &[u8]) {
