@@ -581,7 +581,7 @@ async fn json(database: &Database, id: &DocumentId) -> Option<String> {
         Answer::Value(part) => {
             part.map(|part| String::from_utf8(part.json().expect("a document")).expect("UTF-8"))
         }
-        Answer::Remainder(_) | Answer::Version(_) => None,
+        Answer::Remainder(_) | Answer::Between(_) | Answer::Version(_) => None,
     }
 }
 

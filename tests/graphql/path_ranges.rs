@@ -228,9 +228,9 @@ fn assembled(leaves: &[(&Vec<Element>, &Value)], above: usize) -> Value {
             match element {
                 Element::Index(_) => below.map(|(_, value)| value).collect(),
                 Element::Name(_) => {
-                    let member = |(element, value)| match element {
-                        &Element::Name(ref name) => (name.clone(), value),
-                        &Element::Index(_) => panic!("an index of a member"),
+                    let member = |(element, value): (&Element, Value)| match element {
+                        Element::Name(name) => (name.clone(), value),
+                        Element::Index(_) => panic!("an index of a member"),
                     };
                     Value::Object(below.map(member).collect::<Map<_, _>>())
                 }
