@@ -243,7 +243,7 @@ fn large_schema() -> Value {
 }
 
 fn definitions() -> Vec<Template> {
-    let index = "name on unique where state error";
+    let index = "name on unique where state indexed error";
     let type_change = "collection effect state examined complete \
                        violations { key place keyword expected value }";
     vec![

@@ -332,7 +332,7 @@ fn nodes(known: &Known) -> Vec<Template> {
                 repeated(
                     40,
                     "s#: _service { sdl } c#: changesCursor \
-                     k#: collections(name: \"small\") { name type { schema } } l#: collections { name count type { schema text state checked violations { key } } indexes { name on unique where state error } } "
+                     k#: collections(name: \"small\") { name type { schema } } l#: collections { name count type { schema text state checked violations { key } } indexes { name on unique where state indexed error } } "
                 )
             ),
             json!({}),
