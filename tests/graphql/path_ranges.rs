@@ -490,7 +490,8 @@ async fn ranges_are_limited() {
         assert!(message.contains(limit), "{message}");
     }
     let read = client.counts().pairs - before.pairs;
-    assert!(read < 70_000, "{read} pairs, of 120,000");
+    // What the limits allow, and the rest of one batch.
+    assert!(read < 80_000, "{read} pairs, of 120,000");
     let query = "{ document(id: 1) { range(from: [99998]) } }";
     let data = client.data(query, NONE).await;
     assert_eq!(data["document"]["range"], json!([1, 1]));
