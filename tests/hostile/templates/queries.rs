@@ -71,6 +71,7 @@ fn values() -> Vec<Template> {
             format!(
                 "query($p: [Path!]!) {{ documents(collection: \"large\", first: {LARGE}) {{ nodes {{ \
                  values(paths: $p) pick(paths: $p) omit(paths: $p) value(path: \"/s\") \
+                 range(from: [\"a\", 1], to: \"/s\") \
                  subdocument(path: \"/a\") {{ length }} }} }} }}"
             ),
             json!({"p": [["s"], ["a", 1], ["a", -1]]}),
