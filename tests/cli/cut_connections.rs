@@ -107,7 +107,7 @@ fn an_import_survives_cut_connections_without_loss_or_repetition() {
         &proxy.url,
     ];
     let imported = server.store.run_on(lines(), &command).expect(0);
-    imported.says("5,000 created");
+    imported.says("5000 created");
     proxy.is_used_up();
     let stored = server.out(&["export", "--collection", "imported"]);
     let number = |line: &str| -> u64 {
