@@ -127,9 +127,10 @@ export async function types({ base, page, check, screenshot, client }) {
     await screenshot('typed-choice');
     await page.keyboard.press('Enter');
     await stored('/state', '"published"');
+    // The browser tells of a request later than the server stores.
+    await page.getByText('Changed /state.').waitFor();
     assert.equal(mutations.length, 1);
     assert.match(mutations[0].variables.ifVersion, /./);
-    await page.getByText('Changed /state.').waitFor();
   });
   await check('booleans, dates, times and numbers have inputs of their own', async () => {
     await openForm('sale');
