@@ -84,9 +84,12 @@ export function TreeGrid({ at, control, edits, editable }: Props) {
   };
   // An edit that ends late closes its own form only, and leaves the focus where the user has moved it.
   const closeForm = (index: number, id: string, closed: Form | undefined) => {
-    if (open.current?.id !== id || open.current.form !== closed) return;
+    const isOther = () => open.current?.id !== id || open.current.form !== closed;
+    if (isOther()) return;
     setForm(undefined);
     const stayed = () => {
+      // Another form, which was opened meanwhile, keeps the focus.
+      if (open.current && isOther()) return false;
       const focused = document.activeElement;
       return focused === document.body || frame.current?.querySelector('.form')?.contains(focused) === true;
     };
