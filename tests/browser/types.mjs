@@ -135,23 +135,23 @@ export async function types({ base, page, check, screenshot, client }) {
   await check('booleans, dates, times and numbers have inputs of their own', async () => {
     await openForm('sale');
     await value('/sale').selectOption('false');
-    await page.keyboard.press('Enter');
+    await value('/sale').press('Enter');
     await stored('/sale', 'false');
     await openForm('added');
     assert.equal(await value('/added').getAttribute('type'), 'datetime-local');
     await value('/added').fill('2027-01-02T03:04:05');
-    await page.keyboard.press('Enter');
+    await value('/added').press('Enter');
     await stored('/added', '"2027-01-02T03:04:05Z"');
     await openForm('day');
     await page.getByRole('checkbox', { name: 'New value of /day is null' }).uncheck();
     assert.equal(await value('/day').getAttribute('type'), 'date');
     await value('/day').fill('2027-02-28');
-    await page.keyboard.press('Enter');
+    await value('/day').press('Enter');
     await stored('/day', '"2027-02-28"');
     await openForm('digits');
     assert.equal(await value('/digits').inputValue(), '123456789012345678901');
     await value('/digits').fill('-0.0');
-    await page.keyboard.press('Enter');
+    await value('/digits').press('Enter');
     await stored('/digits', '-0.0');
     await openForm('price');
     await value('/price').fill('1,5');
