@@ -9,7 +9,7 @@ use futures::future::{join, join_all};
 
 use super::fetch::Fetched;
 use super::path_candidates::{PathCandidate, PathCandidates};
-use super::path_range::{KeyRange, RangeKeys, key_ranges};
+use super::path_range::{self, KeyRange, RangeKeys, key_ranges};
 use super::projection::between::PartsBetween;
 use super::projection::remainder::{Remainder, disjoint, ranges_between};
 use super::range_plan::{Extent, RangeSource, ReadPlan};
@@ -58,6 +58,7 @@ pub async fn read_requested<'w>(
     let (requested, parts) = budget.portion(requested.len() as u64, omitting).await;
     let candidates = PathCandidates::new(read, &requested, memory).await;
     let ranges = key_ranges(read, &requested, memory).await;
+    let steps = requested.len() as u64 + candidates.sort_steps() + path_range::sort_steps(&ranges);
     let planned = || {
         let keys = requested.iter().enumerate().flat_map(|(number, request)| {
             let extent = request.extent();
@@ -67,7 +68,6 @@ pub async fn read_requested<'w>(
         let further = FurtherRanges::new(parts, ranges, &candidates, &plan, memory);
         (plan.reads, plan.sources, further)
     };
-    let steps = candidates.sort_steps();
     let (reads, sources, further) = budget.portion(steps, planned).await;
     let (found, versions) = join(
         Fetched::read_with(read, &reads, &further.read, memory),
@@ -327,7 +327,7 @@ impl Loaded<'_> {
             return Ok(None);
         };
         let found = self.found(number)?;
-        Ok(found.and_then(|it| self.place_of(number, it.candidate)))
+        Ok(found.and_then(|it| it.candidate.place_for(&self.requested[number])))
     }
 
     /// The requested value of a document. None if nothing is stored there.
@@ -347,7 +347,7 @@ impl Loaded<'_> {
             range,
             whole,
         } = found;
-        let Some(place) = self.place_of(number, candidate) else {
+        let Some(place) = candidate.place_for(&self.requested[number]) else {
             return Ok(None);
         };
         let brought = PairRange {
@@ -361,14 +361,6 @@ impl Loaded<'_> {
             candidate.key.len(),
             brought,
         ))
-    }
-
-    fn place_of(&self, number: usize, candidate: &PathCandidate) -> Option<Place> {
-        match (&candidate.place, &self.requested[number]) {
-            (Some(place), _) => Some(place.clone()),
-            (None, ReadRequest::Value(_, path, _)) => path.place(),
-            (None, _) => None,
-        }
     }
 
     /// The requested value without the omitted parts. None if nothing is stored there, or if

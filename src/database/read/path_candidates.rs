@@ -5,14 +5,14 @@
 use std::ops::Range;
 
 use super::fetch::Fetched;
-use super::range_plan::{Extent, ReadPlan};
+use super::range_plan::{Extent, ReadPlan, sort_steps};
 use super::request::{BorrowedRequest, ReadRequest};
 use super::value_ref::length_of_array;
 use crate::budget::{Reservation, in_turns};
 use crate::database::document_key::DocumentKey;
 use crate::document::path::{Path, Place, Segment};
 use crate::error::{Error, Result};
-use crate::limits::{COPIED_BYTES_PER_STEP, DIGIT_TOKENS_AT_ONCE, STEPS_PER_SORTED_RANGE};
+use crate::limits::DIGIT_TOKENS_AT_ONCE;
 use crate::store::Read;
 
 /// Keys count as held memory after each so many bytes. Fewer are part of what a read holds.
@@ -35,6 +35,17 @@ pub(crate) struct PathCandidate {
     pub(crate) key: Range<usize>,
     /// None if the path has only this candidate, whose place follows from the path.
     pub(crate) place: Option<Place>,
+}
+
+impl PathCandidate {
+    /// The place of the candidate of a request. None if the request is not for a value.
+    pub(crate) fn place_for(&self, request: &BorrowedRequest<'_>) -> Option<Place> {
+        match (&self.place, request) {
+            (Some(place), _) => Some(place.clone()),
+            (None, ReadRequest::Value(_, path, _)) => path.place(),
+            (None, _) => None,
+        }
+    }
 }
 
 impl PathCandidates {
@@ -119,11 +130,9 @@ impl PathCandidates {
         candidates.iter().map(|candidate| self.key(candidate))
     }
 
-    /// The steps of sorting the ranges of all candidates. They compare their keys.
+    /// The steps of sorting the ranges of all candidates.
     pub(crate) fn sort_steps(&self) -> u64 {
-        let count = self.all.len() as u64;
-        let compared = self.keys.len() as u64 * u64::from(count.max(1).ilog2());
-        STEPS_PER_SORTED_RANGE * count + compared / COPIED_BYTES_PER_STEP
+        sort_steps(self.all.len(), self.keys.len())
     }
 
     async fn add_requested(
@@ -288,11 +297,7 @@ pub(crate) async fn containers(
             let (pairs, range) = fetched.at(source, key, Extent::Last)?;
             let Some(last) = range.last() else { continue };
             let length = length_of_array(key.len(), pairs.get(last).0)?;
-            let place = match (&candidate.place, request) {
-                (Some(place), _) => Some(place.clone()),
-                (None, ReadRequest::Value(_, path, _)) => path.place(),
-                (None, _) => None,
-            };
+            let place = candidate.place_for(request);
             return Ok(place.map(|place| (place, length)));
         }
         Ok(None)

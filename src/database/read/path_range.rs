@@ -6,7 +6,7 @@
 //! first. A container that is not stored contains no key, so what its tokens mean does not matter.
 
 use super::path_candidates::containers;
-use super::range_plan::Extent;
+use super::range_plan::{self, Extent};
 use super::request::{BorrowedRequest, ReadRequest};
 use crate::budget::{Reservation, in_turns};
 use crate::database::document_key::{DocumentKey, prefix_end};
@@ -64,6 +64,15 @@ pub(crate) async fn key_ranges(
         ranges.push(KeyRange { request, keys });
     }
     ranges
+}
+
+/// The steps of sorting these ranges.
+pub(crate) fn sort_steps(ranges: &[KeyRange]) -> u64 {
+    let keys = ranges
+        .iter()
+        .filter_map(|range| range.keys.as_ref().ok()?.as_ref());
+    let key_bytes = keys.map(|keys| keys.begin.len() + keys.end.len()).sum();
+    range_plan::sort_steps(ranges.len(), key_bytes)
 }
 
 fn keys(

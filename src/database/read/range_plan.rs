@@ -5,6 +5,7 @@ use std::ops::Range;
 use crate::database::document_key::{below, covers, prefix_end};
 use crate::document::jsonpath::ElementRange;
 use crate::document::path::Segment;
+use crate::limits::{COPIED_BYTES_PER_STEP, STEPS_PER_SORTED_RANGE};
 use crate::store::Pairs;
 
 /// How much of the value at a place is requested.
@@ -96,6 +97,13 @@ impl<'k> ReadPlan<'k> {
         let (place, extent) = self.reads[read];
         (extent == Extent::Whole && covers(place, key)).then_some(read)
     }
+}
+
+/// The steps of sorting so many ranges, whose keys have so many bytes in all.
+pub(crate) fn sort_steps(ranges: usize, key_bytes: usize) -> u64 {
+    let count = ranges as u64;
+    let compared = key_bytes as u64 * u64::from(count.max(1).ilog2());
+    STEPS_PER_SORTED_RANGE * count + compared / COPIED_BYTES_PER_STEP
 }
 
 /// The first key of some elements of the array at `key`, and the end of their keys.
