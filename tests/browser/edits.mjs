@@ -103,6 +103,37 @@ export async function edits({ base, page, check, screenshot, client }) {
     await page.keyboard.press('Control+z');
     await until(async () => (await read('edited', 'one', '/nested')) === '{"x":1}');
   });
+  await check('edits that are sent while another one is stored are stored after it', async () => {
+    const answers = [];
+    const hold = async (route) => {
+      const holds = answers.length < 2 && route.request().postData()?.includes('mutation ');
+      if (holds) await new Promise((resolve) => answers.push(resolve));
+      await route.continue();
+    };
+    await page.route('**/graphql', hold);
+    await openForm('count', 'F2');
+    await page.getByRole('textbox', { name: 'New value of /count' }).fill('5');
+    await page.keyboard.press('Enter');
+    await until(() => answers.length === 1);
+    await openForm('name', 'F2');
+    await page.getByRole('textbox', { name: 'New value of /name' }).fill('Grace');
+    await page.keyboard.press('Enter');
+    await openForm('note', 'Delete');
+    await page.keyboard.press('Enter');
+    await page.getByText('Storing …').waitFor();
+    assert.equal(answers.length, 1);
+    answers[0]();
+    await until(() => answers.length === 2);
+    assert.equal(await read('edited', 'one', '/count'), '5');
+    answers[1]();
+    await page.getByText('Removed /note.').waitFor();
+    assert.equal(await read('edited', 'one', '/name'), '"Grace"');
+    assert.equal(await read('edited', 'one', '/note'), undefined);
+    await page.keyboard.press('Control+z');
+    await until(async () => (await read('edited', 'one', '/note')) === 'null');
+    assert.equal(await page.getByRole('textbox').count(), 0);
+    await page.unroute('**/graphql', hold);
+  });
   await check('a change of another place does not reject an edit', async () => {
     await openForm('count', 'F2');
     await client.change('replaceDocument(id: "one", collection: "edited", path: "/note", document: "elsewhere") { id }');

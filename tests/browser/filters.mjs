@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { assertAccessible } from './axe.mjs';
-import { assertFits, until } from './harness.mjs';
+import { assertFits, focused, until } from './harness.mjs';
 
 export async function filters({ base, page, check, screenshot, client }) {
   const keys = () => page.locator('tbody a').allInnerTexts();
@@ -36,6 +36,7 @@ export async function filters({ base, page, check, screenshot, client }) {
     await assertAccessible(page);
     await page.getByRole('button', { name: 'Create the index' }).click();
     await page.getByRole('list', { name: 'Indexes' }).getByText('$.area').waitFor();
+    assert.equal(await focused(page), 'New index');
     await until(async () => (await client.query('{ collections { name indexes { state } } }')).collections.find(({ name }) => name === 'countries').indexes[0].state === 'READY');
     await page.getByRole('button', { name: 'Find' }).click();
     await page.getByText(/^Index area/).waitFor();

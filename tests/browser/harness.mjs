@@ -149,6 +149,14 @@ export async function assertFits(page) {
   assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0);
 }
 
+/** The name of what has the focus; undefined if nothing has it. */
+export function focused(page) {
+  return page.evaluate(() => {
+    const { activeElement } = document;
+    return activeElement === document.body ? undefined : (activeElement.getAttribute('aria-label') ?? activeElement.textContent);
+  });
+}
+
 export async function until(holds) {
   const end = Date.now() + WAIT_MS;
   while (!(await holds())) {

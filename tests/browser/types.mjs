@@ -2,7 +2,7 @@
 
 import assert from 'node:assert/strict';
 import { assertAccessible } from './axe.mjs';
-import { assertFits, counted, until } from './harness.mjs';
+import { assertFits, counted, focused, until } from './harness.mjs';
 
 const WIDTHS = [390, 820, 1440];
 
@@ -87,6 +87,7 @@ export async function types({ base, page, check, screenshot, client }) {
   await check('a type that some documents do not fit says which, and is checked again once they are corrected', async () => {
     await page.getByRole('button', { name: 'Set the type' }).click();
     await page.getByText('Some documents do not fit').waitFor();
+    assert.equal(await focused(page), 'Type');
     await page.getByRole('list', { name: 'Places that do not fit' }).getByText('/state').waitFor();
     for (const colorScheme of ['light', 'dark']) {
       for (const width of WIDTHS) {
@@ -135,23 +136,23 @@ export async function types({ base, page, check, screenshot, client }) {
   await check('booleans, dates, times and numbers have inputs of their own', async () => {
     await openForm('sale');
     await value('/sale').selectOption('false');
-    await value('/sale').press('Enter');
+    await page.keyboard.press('Enter');
     await stored('/sale', 'false');
     await openForm('added');
     assert.equal(await value('/added').getAttribute('type'), 'datetime-local');
     await value('/added').fill('2027-01-02T03:04:05');
-    await value('/added').press('Enter');
+    await page.keyboard.press('Enter');
     await stored('/added', '"2027-01-02T03:04:05Z"');
     await openForm('day');
     await page.getByRole('checkbox', { name: 'New value of /day is null' }).uncheck();
     assert.equal(await value('/day').getAttribute('type'), 'date');
     await value('/day').fill('2027-02-28');
-    await value('/day').press('Enter');
+    await page.keyboard.press('Enter');
     await stored('/day', '"2027-02-28"');
     await openForm('digits');
     assert.equal(await value('/digits').inputValue(), '123456789012345678901');
     await value('/digits').fill('-0.0');
-    await value('/digits').press('Enter');
+    await page.keyboard.press('Enter');
     await stored('/digits', '-0.0');
     await openForm('price');
     await value('/price').fill('1,5');

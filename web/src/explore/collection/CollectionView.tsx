@@ -1,4 +1,4 @@
-import { useMemo, useState } from 'react';
+import { useMemo, useRef, useState } from 'react';
 import { SampleDocument } from '../../api/generated';
 import { isForbiddenByRules, request, RequestError } from '../../api/request';
 import { useEditable } from '../../api/session';
@@ -41,6 +41,7 @@ interface Props {
 export function CollectionView({ collection, type, onChanged, onImport }: Props) {
   const { name, count } = collection;
   const [inserting, setInserting] = useState(false);
+  const newIndex = useRef<HTMLButtonElement>(null);
   const editable = useEditable() === true;
   const sample = useLoaded(name, async (signal) => {
     try {
@@ -77,7 +78,7 @@ export function CollectionView({ collection, type, onChanged, onImport }: Props)
           propose={() => proposeSchema(sample.data ?? [])}
           onChanged={onChanged}
         />
-        <Indexes collection={collection} fields={fields} editable={editable} onChanged={onChanged} />
+        <Indexes collection={collection} fields={fields} editable={editable} button={newIndex} onChanged={onChanged} />
       </div>
       {sample.error && <div><Failure error={sample.error} onRetry={sample.reload} /></div>}
       {sample.data && type.loaded && (
@@ -88,6 +89,10 @@ export function CollectionView({ collection, type, onChanged, onImport }: Props)
           fields={fields}
           editable={editable}
           onChanged={onChanged}
+          onIndexCreated={() => {
+            newIndex.current?.focus();
+            onChanged();
+          }}
         />
       )}
     </section>
@@ -98,6 +103,7 @@ interface TableProps extends Omit<Props, 'onImport' | 'type'> {
   paths: readonly SampledPath[];
   fields: readonly FilterField[];
   editable: boolean;
+  onIndexCreated: () => void;
 }
 
 /** What a search costs at most: 10,000 documents are examined unless it is allowed to examine more. */
@@ -106,7 +112,7 @@ const EXAMINED_MORE = 1_000_000;
 /** The list of collections is read again at most once in this time, however many documents come and go. */
 const LIST_MS = 1_000;
 
-function DocumentTable({ collection, paths, fields, editable, onChanged }: TableProps) {
+function DocumentTable({ collection, paths, fields, editable, onChanged, onIndexCreated }: TableProps) {
   const { name } = collection;
   const [columns, setColumns] = useState<readonly Path[]>(() => firstColumns(paths));
   const [order, setOrder] = useRemembered<Order | undefined>(`order ${name}`, undefined);
@@ -151,7 +157,7 @@ function DocumentTable({ collection, paths, fields, editable, onChanged }: Table
         <p><button type="button" onClick={() => setScanLimit(EXAMINED_MORE)}>Examine up to {EXAMINED_MORE.toLocaleString('en')} documents</button></p>
       )}
       {(expensive || (plan && plan.index === null)) && editable && (
-        <SuggestedIndex collection={collection} search={search} order={order} onChanged={onChanged} />
+        <SuggestedIndex collection={collection} search={search} order={order} onCreated={onIndexCreated} />
       )}
       <ColumnPicker paths={paths} columns={columns} onColumns={setColumns} />
       <Table collection={name} columns={columns} documents={documents} order={order} onOrder={setOrder} />

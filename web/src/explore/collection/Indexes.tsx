@@ -1,4 +1,4 @@
-import { useEffect, useId, useState } from 'react';
+import { useEffect, useId, useState, type RefObject } from 'react';
 import { CreateIndexDocument, DropIndexDocument } from '../../api/generated';
 import { request } from '../../api/request';
 import { Failure } from '../Failure';
@@ -17,11 +17,13 @@ interface Props {
   /** Paths that are offered for a new index. */
   fields: readonly FilterField[];
   editable: boolean;
+  /** The button that opens the form. It gets the focus when what had it is gone. */
+  button: RefObject<HTMLButtonElement | null>;
   onChanged: () => void;
 }
 
 /** The indexes of the collection with their state. */
-export function Indexes({ collection, fields, editable, onChanged }: Props) {
+export function Indexes({ collection, fields, editable, button, onChanged }: Props) {
   const { name, count, indexes } = collection;
   const [asked, setAsked] = useState<string>();
   const [error, setError] = useState<Error>();
@@ -31,9 +33,14 @@ export function Indexes({ collection, fields, editable, onChanged }: Props) {
     const timer = setInterval(onChanged, BUILDING_MS);
     return () => clearInterval(timer);
   }, [building, onChanged]);
-  const drop = (index: string) =>
-    request(DropIndexDocument, { collection: name, name: index }).then(() => (setAsked(undefined), onChanged()), setError);
   const [adding, setAdding] = useState(false);
+  const close = () => {
+    setAsked(undefined);
+    setAdding(false);
+    button.current?.focus();
+  };
+  const done = () => (close(), onChanged());
+  const drop = (index: string) => request(DropIndexDocument, { collection: name, name: index }).then(done, setError);
   const listId = useId();
   if (indexes.length === 0 && !editable) return null;
   return (
@@ -50,25 +57,22 @@ export function Indexes({ collection, fields, editable, onChanged }: Props) {
               )}
               {asked === index.name && (
                 <>
-                  <button type="button" className="primary" onClick={() => void drop(index.name)}>Drop {index.name}</button>{' '}
-                  <button type="button" onClick={() => setAsked(undefined)}>Keep</button>
+                  <button type="button" className="primary" autoFocus onClick={() => void drop(index.name)}>Drop {index.name}</button>{' '}
+                  <button type="button" onClick={close}>Keep</button>
                 </>
               )}
             </li>
           ))}
         </ul>
       )}
-      {editable && <button type="button" aria-expanded={adding} onClick={() => setAdding(!adding)}>New index</button>}
+      {editable && (
+        <button type="button" ref={button} aria-expanded={adding} onClick={() => setAdding(!adding)}>New index</button>
+      )}
       {error && <Failure error={error} />}
       {adding && (
         <>
           <datalist id={listId}>{fields.map(({ at }) => <option key={at} value={at} />)}</datalist>
-          <IndexForm
-            collection={name}
-            listId={listId}
-            onDone={() => (setAdding(false), onChanged())}
-            onCancel={() => setAdding(false)}
-          />
+          <IndexForm collection={name} listId={listId} onDone={done} onCancel={close} />
         </>
       )}
     </>
@@ -79,11 +83,11 @@ interface SuggestedProps {
   collection: Collection;
   search: Search;
   order: Order | undefined;
-  onChanged: () => void;
+  onCreated: () => void;
 }
 
 /** Offers an index that would serve the search, if there can be one. */
-export function SuggestedIndex({ collection, search, order, onChanged }: SuggestedProps) {
+export function SuggestedIndex({ collection, search, order, onCreated }: SuggestedProps) {
   const [error, setError] = useState<Error>();
   const filtered = indexablePaths(search);
   const paths = isSearching(search) || !order?.by ? filtered : [jsonPathOf(order.by)];
@@ -102,7 +106,7 @@ export function SuggestedIndex({ collection, search, order, onChanged }: Suggest
   const proposed = indexNameOf(paths);
   const name = collection.indexes.some(({ name }) => name === proposed) ? `${proposed}_all` : proposed;
   const create = () =>
-    request(CreateIndexDocument, { collection: collection.name, name, on: paths }).then(onChanged, setError);
+    request(CreateIndexDocument, { collection: collection.name, name, on: paths }).then(onCreated, setError);
   return (
     <p className="suggestion">
       An index on <code>{paths.join(', ')}</code> would serve this.{' '}

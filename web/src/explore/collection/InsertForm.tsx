@@ -27,14 +27,17 @@ export function InsertForm({ collection, schema, onDone }: Props) {
   const [asJson, setAsJson] = useState(false);
   const [drafts, setDrafts] = useState<Drafts>(new Map<string, Draft>());
   const typed = members.length > 0 && !asJson;
-  const insert = (text: string) => {
+  const insert = async (text: string) => {
     setBusy(true);
     setError(undefined);
     const variables = { collection, id: key === '' ? null : key, document: new RawJson(text) };
-    request(InsertDocument, variables).then(
-      ({ insertDocument }) => (location.hash = hrefOf('c', collection, insertDocument.key)),
-      (error: Error) => (setError(error), setBusy(false)),
-    );
+    try {
+      const { insertDocument } = await request(InsertDocument, variables);
+      location.hash = hrefOf('c', collection, insertDocument.key);
+    } catch (error) {
+      setError(error as Error);
+      setBusy(false);
+    }
   };
   const violations = error instanceof RequestError ? error.violations : [];
   const keyField = (
@@ -54,7 +57,7 @@ export function InsertForm({ collection, schema, onDone }: Props) {
         <form
           noValidate
           aria-label="New document"
-          onSubmit={(event) => (event.preventDefault(), complete && !busy && insert(documentOf(members, drafts)))}
+          onSubmit={(event) => (event.preventDefault(), complete && !busy && void insert(documentOf(members, drafts)))}
         >
           {keyField}
           <div className="members">
@@ -78,7 +81,6 @@ export function InsertForm({ collection, schema, onDone }: Props) {
           schema={schema}
           initial={members.length > 0 ? documentOf(members, drafts) : '{}'}
           submit="Insert"
-          busy={busy}
           violations={violations}
           onCancel={onDone}
           onSubmit={insert}

@@ -28,9 +28,10 @@ export function AddForm({ place, edits, onDone }: { place: Place; edits: Edits; 
         initial={undefined}
         violations={edits.violations}
         submit="Add"
-        busy={edits.busy}
         onCancel={onDone}
-        onSubmit={(text) => void edits.apply(edit(text), place.version).then((served) => served && onDone())}
+        onSubmit={async (text) => {
+          if (await edits.apply(edit(text), place.version)) onDone();
+        }}
       >
         <label className="name-field">
           {array ? 'Index' : 'Name'}{' '}

@@ -31,9 +31,10 @@ export function EmptyPart({ path, edits, editable }: Props) {
             initial={undefined}
             violations={edits.violations}
             submit="Store"
-            busy={edits.busy}
             onCancel={() => setStoring(false)}
-            onSubmit={(text) => void edits.apply({ kind: 'add', path, text }, null).then((served) => served && setStoring(false))}
+            onSubmit={async (text) => {
+              if (await edits.apply({ kind: 'add', path, text }, null)) setStoring(false);
+            }}
           />
         </div>
       )}

@@ -22,13 +22,16 @@ export function RemoveForm({ at, place, inArray, edits, onDone }: Props) {
   );
   const [error, setError] = useState<Error>();
   const button = useRef<HTMLButtonElement>(null);
+  const [sending, setSending] = useState(false);
   useEffect(() => {
     if (!current) readCurrent(at, place.path).then(setCurrent, setError);
   }, []);
-  useEffect(() => button.current?.focus(), [current]);
-  const remove = () => {
+  useEffect(() => button.current?.focus(), [current, sending]);
+  const remove = async () => {
+    setSending(true);
     const edit = { kind: 'remove' as const, path: place.path, inArray, before: current?.text };
-    void edits.apply(edit, current?.place?.version ?? place.version).then((served) => served && onDone());
+    if (await edits.apply(edit, current?.place?.version ?? place.version)) onDone();
+    setSending(false);
   };
   return (
     <div role="gridcell" className="form" onKeyDown={(event) => event.key === 'Escape' && onDone()}>
@@ -39,7 +42,7 @@ export function RemoveForm({ at, place, inArray, edits, onDone }: Props) {
       </p>
       <Violations of={edits.violations} at="" />
       <div className="buttons">
-        <button type="button" ref={button} className="primary" disabled={!current || edits.busy} onClick={remove}>
+        <button type="button" ref={button} className="primary" disabled={!current || sending} onClick={() => void remove()}>
           {current ? 'Remove' : 'Loading …'}
         </button>
         <button type="button" onClick={onDone}>Cancel</button>

@@ -14,17 +14,17 @@ interface Props {
   /** JSON; undefined if nothing is stored yet. */
   initial: string | undefined;
   submit: string;
-  busy: boolean;
   /** Why the value was not stored. */
   violations: readonly Violation[];
   /** Further fields in front of the value. */
   children?: ReactNode;
-  onSubmit: (text: string) => void;
+  /** Ends when it is known whether the value is stored. */
+  onSubmit: (text: string) => Promise<void>;
   onCancel: () => void;
 }
 
 /** A value in the input that fits its type. Enter stores it, Shift-Enter begins a new line. */
-export function ValueFields({ label, pointer, schema, initial, submit, busy, violations, children, onSubmit, onCancel }: Props) {
+export function ValueFields({ label, pointer, schema, initial, submit, violations, children, onSubmit, onCancel }: Props) {
   const begin = () => (initial === undefined ? emptyDraft(schema) : draftOf(initial, schema));
   const fit = inputFor(schema);
   const [{ draft, fits }, setState] = useState(() => ({ draft: begin(), fits: fit }));
@@ -32,7 +32,12 @@ export function ValueFields({ label, pointer, schema, initial, submit, busy, vio
   // Another name of a new member can have another type.
   if (fits !== fit) setDraft(draft.typed === '' || mistakeIn(draft) !== undefined ? begin() : draftOf(jsonOf(draft, schema), schema));
   const storable = mistakeIn(draft) === undefined;
-  const send = () => storable && !busy && onSubmit(jsonOf(draft, schema));
+  const [sending, setSending] = useState(false);
+  const send = () => {
+    if (!storable || sending) return;
+    setSending(true);
+    void onSubmit(jsonOf(draft, schema)).finally(() => setSending(false));
+  };
   const onKeyDown = (event: KeyboardEvent) => {
     if (event.key === 'Escape') onCancel();
     else if (event.key === 'Enter' && !event.shiftKey) send();
@@ -55,7 +60,7 @@ export function ValueFields({ label, pointer, schema, initial, submit, busy, vio
       />
       <Violations of={violationsElsewhere(violations, [pointer])} at="" />
       <div className="buttons">
-        <button type="submit" className="primary" disabled={busy || !storable}>{submit}</button>
+        <button type="submit" className="primary" disabled={sending || !storable}>{submit}</button>
         <button type="button" onClick={onCancel}>Cancel</button>
       </div>
     </form>

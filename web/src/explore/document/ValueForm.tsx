@@ -41,11 +41,10 @@ export function ValueForm({ at, place, edits, onDone }: Props) {
           initial={indented(read.text)}
           violations={edits.violations}
           submit="Store"
-          busy={edits.busy}
           onCancel={onDone}
-          onSubmit={(text) => {
+          onSubmit={async (text) => {
             const edit = { kind: 'replace' as const, path: place.path, text, before: read.text };
-            void edits.apply(edit, read.version).then((served) => served && onDone());
+            if (await edits.apply(edit, read.version)) onDone();
           }}
         />
       )}

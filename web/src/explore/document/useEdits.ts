@@ -5,6 +5,7 @@ import { applyEdit, undoEdit } from './applyEdit';
 import { Mismatch, sayEdit, versionAfter, type Applied, type DocumentPlace, type Edit } from './edit';
 
 export interface Edits {
+  /** Whether edits are not stored and shown yet. */
   busy: boolean;
   /** The last edit that can be undone, in words. */
   done: { said: string; undoable: boolean } | undefined;
@@ -25,20 +26,32 @@ interface Done extends Applied {
   said: string;
 }
 
-/** Edits of a document, one after the other. `refresh` reads what is shown at a path again. */
+interface Task {
+  edit: Edit;
+  said: string;
+  /** A form shows what does not fit at its field. Undo has no form. */
+  inForm: boolean;
+  change: () => Promise<Applied>;
+}
+
+interface Failed extends Pick<Task, 'inForm'> {
+  error: Error;
+}
+
+/**
+ * Edits of a document. One that is asked for while another one is stored and read again waits for it.
+ * `refresh` reads what is shown at a path again.
+ */
 export function useEdits(at: DocumentPlace, refresh: (paths: readonly Path[]) => Promise<void>): Edits {
-  const [busy, setBusy] = useState(false);
+  const [unfinished, setUnfinished] = useState(0);
   const [done, setDone] = useState<Done>();
-  const [error, setError] = useState<Error>();
-  // A form shows what does not fit at its field. Undo has no form.
-  const [inForm, setInForm] = useState(true);
+  const [failure, setFailure] = useState<Failed>();
   const { collection, id } = at;
   const own = useRef(new Map<string, string>());
+  const queue = useRef<Promise<unknown>>(Promise.resolve());
 
-  const run = useCallback(
-    async (edit: Edit, said: string, change: () => Promise<Applied>): Promise<boolean> => {
-      setBusy(true);
-      setError(undefined);
+  const runNow = useCallback(
+    async ({ edit, said, inForm, change }: Task): Promise<boolean> => {
       try {
         const applied = await change();
         if (applied.from !== null && applied.version !== null) own.current.set(applied.from, applied.version);
@@ -46,32 +59,42 @@ export function useEdits(at: DocumentPlace, refresh: (paths: readonly Path[]) =>
         setDone({ ...applied, said });
         return true;
       } catch (error) {
-        setError(error as Error);
+        setFailure({ error: error as Error, inForm });
         return error instanceof Mismatch;
       } finally {
-        setBusy(false);
+        setUnfinished((count) => count - 1);
       }
     },
     [refresh],
   );
+  const run = useCallback(
+    (task: Task): Promise<boolean> => {
+      setUnfinished((count) => count + 1);
+      setFailure(undefined);
+      const turn = queue.current.then(() => runNow(task));
+      queue.current = turn;
+      return turn;
+    },
+    [runNow],
+  );
   const apply = useCallback(
     (edit: Edit, version: string | null, inForm = true) => {
-      setInForm(inForm);
-      return run(edit, sayEdit(edit), () => applyEdit({ collection, id }, edit, versionAfter(own.current, version)));
+      const change = () => applyEdit({ collection, id }, edit, versionAfter(own.current, version));
+      return run({ edit, said: sayEdit(edit), inForm, change });
     },
     [run, collection, id],
   );
   const undo = useCallback(() => {
     const inverse = done?.inverse;
     if (!inverse) return;
-    setInForm(false);
     const change = async () => ({ ...(await undoEdit({ collection, id }, inverse, done.version)), inverse: undefined });
-    void run(inverse, 'The last edit is undone.', change);
+    void run({ edit: inverse, said: 'The last edit is undone.', inForm: false, change });
   }, [run, done, collection, id]);
-  const dismiss = useCallback(() => setError(undefined), []);
-  const violations = error instanceof RequestError && inForm ? error.violations : NONE;
+  const dismiss = useCallback(() => setFailure(undefined), []);
+  const error = failure?.error;
+  const violations = error instanceof RequestError && failure?.inForm ? error.violations : NONE;
   return {
-    busy,
+    busy: unfinished > 0,
     done: done && { said: done.said, undoable: done.inverse !== undefined },
     mismatch: error instanceof Mismatch ? error : undefined,
     error: error instanceof Mismatch || violations.length > 0 ? undefined : error,

@@ -1,4 +1,4 @@
-import { useEffect, useState } from 'react';
+import { useEffect, useRef, useState } from 'react';
 import { DropTypeDocument, SetTypeDocument } from '../../api/generated';
 import { indented, RawJson } from '../../api/json';
 import { request } from '../../api/request';
@@ -37,8 +37,14 @@ export function TypePanel({ collection, listed, loaded, editable, propose, onCha
     const timer = setInterval(onChanged, CHECKING_MS);
     return () => clearInterval(timer);
   }, [checking, onChanged]);
-  const done = () => {
+  const panel = useRef<HTMLElement>(null);
+  // What had the focus is gone.
+  const close = () => {
     setOpen(undefined);
+    panel.current?.focus();
+  };
+  const done = () => {
+    close();
     setFailure(undefined);
     noteTypeChange();
     onChanged();
@@ -49,7 +55,7 @@ export function TypePanel({ collection, listed, loaded, editable, propose, onCha
   const drop = () => request(DropTypeDocument, { collection }).then(done, setFailure);
   if (!listed && !editable) return null;
   return (
-    <section className="type" aria-label="Type">
+    <section className="type" aria-label="Type" ref={panel} tabIndex={-1}>
       <div className="buttons">
         {listed ? (
           <>
@@ -91,7 +97,7 @@ export function TypePanel({ collection, listed, loaded, editable, propose, onCha
           initial={type ? indented(type.text) : propose()}
           proposed={!type}
           onDone={done}
-          onCancel={() => setOpen(undefined)}
+          onCancel={close}
         />
       )}
     </section>
