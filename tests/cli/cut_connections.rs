@@ -122,14 +122,20 @@ fn an_import_survives_cut_connections_without_loss_or_repetition() {
 #[test]
 fn a_write_whose_response_is_lost_is_reported_as_unknown() {
     let server = Reached::at_url(&[], "");
-    let cuts = [Cut::Response(0), Cut::Request(20), Cut::Request(0)];
+    let cuts = [
+        Cut::Response(0),
+        Cut::Request(20),
+        Cut::Request(0),
+        Cut::Response(50),
+    ];
     let proxy = CuttingProxy::before(&server, &cuts);
-    for id in ["a", "b", "c"] {
+    for id in ["a", "b", "c", "d"] {
         let put = server.store.run(&["put", id, "1", "--url", &proxy.url]);
         put.expect(1).says("may or may not be committed");
     }
     proxy.is_used_up();
     assert_eq!(server.out(&["get", "a"]), "1\n");
+    assert_eq!(server.out(&["get", "d"]), "1\n");
     server.run(&["get", "b"]).expect(1);
     let put = ["put", "b", "2", "--url", &proxy.url];
     server.store.run(&put).expect(0);
@@ -137,10 +143,50 @@ fn a_write_whose_response_is_lost_is_reported_as_unknown() {
 }
 
 #[test]
+fn a_read_without_a_response_is_sent_again_and_says_nothing_of_writes() {
+    let server = Reached::at_url(&[], "");
+    server.run(&["put", "a", "1"]).expect(0);
+    let (nothing, half) = (Cut::Response(0), Cut::Response(50));
+    let query = "{ document(id: \"a\") { value } }";
+    let answered = "{\"data\":{\"document\":{\"value\":1}}}\n";
+    for (cuts, command, expected) in [
+        (&[nothing][..], ["get", "a"], Some("1\n")),
+        (&[nothing, nothing][..], ["get", "a"], None),
+        (&[nothing][..], ["query", query], Some(answered)),
+        (&[nothing, half][..], ["query", query], None),
+    ] {
+        let proxy = CuttingProxy::before(&server, cuts);
+        let [name, argument] = command;
+        let ran = server
+            .store
+            .run(&[name, argument, "--url", &proxy.url])
+            .expect(i32::from(expected.is_none()));
+        if let Some(expected) = expected {
+            assert_eq!(ran.out, expected);
+        } else {
+            let ran = ran.says("the connection to the server was closed");
+            assert!(!ran.err.contains("committed"), "{}", ran.err);
+        }
+        proxy.is_used_up();
+    }
+}
+
+#[test]
+fn an_import_reads_the_type_again_after_a_cut() {
+    let server = Reached::at_url(&[], "");
+    let proxy = CuttingProxy::before(&server, &[Cut::Response(0)]);
+    let import = ["import", "-", "--url", &proxy.url];
+    server.store.run_on("{}\n", &import).expect(0);
+    proxy.is_used_up();
+}
+
+#[test]
 fn an_export_that_is_cut_fails() {
     let server = Reached::at_url(&[], "");
     server.run_on(&lines(), &["import", "-"]).expect(0);
-    let proxy = CuttingProxy::before(&server, &[Cut::Response(100_000), Cut::Response(0)]);
+    // A request without a response is sent again once.
+    let cuts = [Cut::Response(100_000), Cut::Response(0), Cut::Response(0)];
+    let proxy = CuttingProxy::before(&server, &cuts);
     for _ in 0..2 {
         let export = server.store.run(&["export", "--url", &proxy.url]);
         export.expect(1).says("the connection");

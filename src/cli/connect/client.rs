@@ -16,7 +16,7 @@ use super::opening::{
     open_database, open_unless_held,
 };
 use super::reply::Reply;
-use super::server_connection::ServerConnection;
+use super::server_connection::{Effect, ServerConnection};
 use crate::cli::arguments::location::StoreLocation;
 use crate::cli::arguments::server::ServerArguments;
 use crate::cli::terminal::output::say;
@@ -171,16 +171,17 @@ impl Client {
         query: &str,
         variables: OperationVariables,
     ) -> Result<OperationData> {
-        let reply = self.post_graphql(variables.body(query), GRAPHQL_RESPONSE);
+        let effect = effect_of(query);
+        let reply = self.post_graphql(variables.body(query), GRAPHQL_RESPONSE, effect);
         OperationData::of(&reply.await?.whole().await?)
     }
 
-    /// The responses to the operation in `body`, one after another.
+    /// The responses to an operation in `body`, one after another.
     ///
     /// # Errors
     /// Why the operation is refused.
-    pub(crate) async fn start(&self, body: Bytes) -> Result<EventStream> {
-        let reply = self.post_graphql(body, "text/event-stream");
+    pub(crate) async fn start(&self, body: Bytes, effect: Effect) -> Result<EventStream> {
+        let reply = self.post_graphql(body, "text/event-stream", effect);
         Ok(EventStream::new(reply.await?))
     }
 
@@ -193,45 +194,73 @@ impl Client {
         query: &str,
         variables: OperationVariables,
     ) -> Result<EventStream> {
-        self.start(variables.body(query)).await
+        self.start(variables.body(query), Effect::Read).await
     }
 
-    async fn post_graphql(&self, body: Bytes, accepted: &'static str) -> Result<Reply> {
+    async fn post_graphql(
+        &self,
+        body: Bytes,
+        accepted: &'static str,
+        effect: Effect,
+    ) -> Result<Reply> {
         let headers = [
             (CONTENT_TYPE, HeaderValue::from_static("application/json")),
             (ACCEPT, HeaderValue::from_static(accepted)),
         ];
-        self.send(Method::POST, "/graphql", headers, body).await
+        let request = request(Method::POST, "/graphql", headers, body)?;
+        self.answer(request, effect).await
     }
 
     /// The response to `GET` of a path with a query.
     ///
     /// # Errors
-    /// As [`Client::send`].
+    /// The error in the response. `UNAVAILABLE`: the server cannot be reached, or the connection was closed.
     pub(crate) async fn get(&self, path: &str) -> Result<Reply> {
-        self.send(Method::GET, path, [], Bytes::new()).await
+        self.answer(request(Method::GET, path, [], Bytes::new())?, Effect::Read)
+            .await
     }
 
-    /// Sends a request to a path with a query.
+    /// The response to `POST` to a path with a query.
     ///
     /// # Errors
     /// The error in the response. `UNAVAILABLE`: the server cannot be reached.
-    pub(crate) async fn send(
+    pub(crate) async fn post(
         &self,
-        method: Method,
         path: &str,
         headers: impl IntoIterator<Item = (HeaderName, HeaderValue)>,
         body: Bytes,
     ) -> Result<Reply> {
-        let internal = |error: http::Error| Error::internal(error.to_string());
-        let request = Request::builder().method(method).uri(path);
-        let mut request = request.body(body).map_err(internal)?;
-        *request.headers_mut() = HeaderMap::from_iter(headers);
+        let request = request(Method::POST, path, headers, body)?;
+        self.answer(request, Effect::Write).await
+    }
+
+    async fn answer(&self, request: Request<Bytes>, effect: Effect) -> Result<Reply> {
         let response = match &self.0 {
-            Transport::Server(server) => server.send(request).await?,
+            Transport::Server(server) => server.send(request, effect).await?,
             Transport::InProcess(interfaces) => interfaces.call(request).await,
         };
-        Reply::of(response).await
+        Reply::of(response, effect).await
+    }
+}
+
+fn request(
+    method: Method,
+    path: &str,
+    headers: impl IntoIterator<Item = (HeaderName, HeaderValue)>,
+    body: Bytes,
+) -> Result<Request<Bytes>> {
+    let request = Request::builder().method(method).uri(path).body(body);
+    let mut request = request.map_err(|error| Error::internal(error.to_string()))?;
+    *request.headers_mut() = HeaderMap::from_iter(headers);
+    Ok(request)
+}
+
+/// What an operation may do. The word can also be in a string or a name of a query.
+pub(crate) fn effect_of(operation: &str) -> Effect {
+    if operation.contains("mutation") {
+        Effect::Write
+    } else {
+        Effect::Read
     }
 }
 

@@ -6,6 +6,7 @@ use http_body_util::BodyExt as _;
 use memchr::memchr;
 use serde_json::Value;
 
+use super::server_connection::{Effect, closed};
 use crate::cli::outcome::failed;
 use crate::error::{Error, ErrorKind, Result};
 use crate::server::local::AnswerBody;
@@ -13,6 +14,7 @@ use crate::server::local::AnswerBody;
 /// A response that was not refused, with a body that is still read.
 pub(crate) struct Reply {
     body: AnswerBody,
+    effect: Effect,
     /// What was read and not returned yet.
     buffer: BytesMut,
     /// Where the next search for a line feed begins.
@@ -22,10 +24,11 @@ pub(crate) struct Reply {
 impl Reply {
     /// # Errors
     /// The error that the response has.
-    pub(super) async fn of(response: Response<AnswerBody>) -> Result<Self> {
+    pub(super) async fn of(response: Response<AnswerBody>, effect: Effect) -> Result<Self> {
         let status = response.status();
         let reply = Self {
             body: response.into_body(),
+            effect,
             buffer: BytesMut::new(),
             searched: 0,
         };
@@ -38,20 +41,20 @@ impl Reply {
     /// The whole body.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: the connection failed.
+    /// The connection was closed: `UNAVAILABLE`, or `OUTCOME_UNKNOWN` for a write.
     pub(crate) async fn whole(self) -> Result<Bytes> {
         let collected = self.body.collect().await;
-        let collected = collected.map_err(|error| interrupted(&*error))?;
+        let collected = collected.map_err(|error| closed(&error, self.effect))?;
         Ok(collected.to_bytes())
     }
 
     /// The next bytes of the body. `None` at its end.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: the connection failed.
+    /// The connection was closed: `UNAVAILABLE`, or `OUTCOME_UNKNOWN` for a write.
     pub(crate) async fn chunk(&mut self) -> Result<Option<Bytes>> {
         while let Some(frame) = self.body.frame().await {
-            let frame = frame.map_err(|error| interrupted(&*error))?;
+            let frame = frame.map_err(|error| closed(&error, self.effect))?;
             if let Ok(data) = frame.into_data() {
                 return Ok(Some(data));
             }
@@ -62,7 +65,7 @@ impl Reply {
     /// The next line of the body, without its line feed. `None` at its end.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: the connection failed.
+    /// The connection was closed: `UNAVAILABLE`, or `OUTCOME_UNKNOWN` for a write.
     pub(crate) async fn line(&mut self) -> Result<Option<Bytes>> {
         loop {
             if let Some(at) = memchr(b'\n', &self.buffer[self.searched..]) {
@@ -154,13 +157,6 @@ fn facts(kind: ErrorKind, error: &Value) -> String {
 pub(crate) fn other_version(why: &str) -> Error {
     failed(format!(
         "the response cannot be read: {why}; it is not from Phyllo, or from another version of it"
-    ))
-}
-
-/// A body that does not end as it should.
-fn interrupted(error: &dyn std::fmt::Display) -> Error {
-    failed(format!(
-        "the connection was closed before the response was complete: {error}"
     ))
 }
 

@@ -1,5 +1,6 @@
 //! Connections to a server: over its local socket, over TCP, and over TLS.
 
+use std::fmt::Display;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -15,7 +16,7 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpStream, UnixStream};
 use tokio::sync::Mutex;
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsConnector;
 use tokio_rustls::rustls::pki_types::ServerName;
 
@@ -26,6 +27,16 @@ use crate::server::local::{AnswerBody, SOCKET_NAME, with_short_path};
 
 /// Time for which a request waits for the end of the one before it, before it opens another connection.
 const REUSE_TIME_MAX: Duration = Duration::from_millis(20);
+
+/// Time after which a request that changes nothing is sent again, if the connection was closed.
+const RETRY_TIME: Duration = Duration::from_millis(250);
+
+/// What a request does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Effect {
+    Read,
+    Write,
+}
 
 /// A server, and a connection to it that can be used again.
 pub(crate) struct ServerConnection {
@@ -86,18 +97,29 @@ impl ServerConnection {
         matches!(self.address, ServerAddress::Socket(_))
     }
 
-    /// Sends a request whose URI is a path and a query.
+    /// Sends a request whose URI is a path and a query. A read is sent a second time if the connection is closed
+    /// without a response.
     ///
     /// # Errors
-    /// `UNAVAILABLE`: the server cannot be reached. `OUTCOME_UNKNOWN`: the connection failed after the request was sent.
-    pub(super) async fn send(&self, mut request: Request<Bytes>) -> Result<Response<AnswerBody>> {
+    /// `UNAVAILABLE`: the server cannot be reached, or the connection of a read was closed. `OUTCOME_UNKNOWN`: that of
+    /// a write was closed after the request was sent.
+    pub(super) async fn send(
+        &self,
+        mut request: Request<Bytes>,
+        effect: Effect,
+    ) -> Result<Response<AnswerBody>> {
         self.address.complete(&mut request)?;
         let mut sender = match self.reusable().await {
             Some(sender) => sender,
             None => self.address.connect().await?,
         };
-        let sent = sender.send_request(request.map(Full::new)).await;
-        let response = sent.map_err(|error| broken(&error))?;
+        let mut sent = sender.send_request(request.clone().map(Full::new)).await;
+        if sent.is_err() && effect == Effect::Read {
+            sleep(RETRY_TIME).await;
+            sender = self.address.connect().await?;
+            sent = sender.send_request(request.map(Full::new)).await;
+        }
+        let response = sent.map_err(|error| closed(&error, effect))?;
         *self.idle.lock().await = Some(sender);
         Ok(response.map(|body: Incoming| body.map_err(Into::into).boxed_unsync()))
     }
@@ -191,7 +213,7 @@ async fn connected(
     stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
 ) -> Result<SendRequest<Full<Bytes>>> {
     let connected = handshake(TokioIo::new(stream)).await;
-    let (sender, connection) = connected.map_err(|error| broken(&error))?;
+    let (sender, connection) = connected.map_err(|error| closed(&error, Effect::Read))?;
     // The pending request receives any error of the connection.
     tokio::spawn(connection);
     Ok(sender)
@@ -204,9 +226,14 @@ fn socket_unreachable(directory: &Path, error: &io::Error) -> Error {
     ))
 }
 
-fn broken(error: &hyper::Error) -> Error {
-    let message = format!(
-        "the connection to the server was closed: {error}; the last write may or may not be committed"
-    );
-    Error::new(ErrorKind::OutcomeUnknown, message)
+/// The error of a request whose connection was closed before its response was complete.
+pub(super) fn closed(error: &dyn Display, effect: Effect) -> Error {
+    let message = format!("the connection to the server was closed: {error}");
+    match effect {
+        Effect::Read => failed(message),
+        Effect::Write => {
+            let message = format!("{message}; the write may or may not be committed");
+            Error::new(ErrorKind::OutcomeUnknown, message)
+        }
+    }
 }

@@ -6,7 +6,6 @@ use std::path::Path;
 
 use bytes::Bytes;
 use form_urlencoded::Serializer;
-use http::Method;
 use indicatif::HumanCount;
 use serde_json::Value;
 use tokio::task::yield_now;
@@ -126,7 +125,7 @@ async fn check(client: &Client, collection: &str) -> Done {
         .append_pair("collection", collection)
         .finish();
     let path = format!("{CHECK_TYPE}?{query}");
-    let reply = client.send(Method::POST, &path, [], Bytes::new()).await?;
+    let reply = client.post(&path, [], Bytes::new()).await?;
     let begun: Value = serde_json::from_slice(&reply.whole().await?).unwrap_or_default();
     if begun["begun"] != true {
         return Err(no_type(collection));

@@ -12,7 +12,7 @@ use crate::cli::terminal::output::Output;
 const COLLECTIONS: &str = "{ collections { name count } }";
 
 const STATS: &str = "{
-  collections { name count indexes { name state } type { state } }
+  collections { name count indexes { name state indexed } type { state checked } }
   changesCursor
 }";
 
@@ -69,8 +69,8 @@ fn table(collections: &[Value]) -> String {
         rows.push([
             text(&collection["name"]).escape_debug().to_string(),
             count.to_string(),
-            states(&collection["indexes"]),
-            text(&collection["type"]["state"]).to_lowercase(),
+            states(&collection["indexes"], count),
+            type_state(&collection["type"], count),
         ]);
     }
     rows.push([
@@ -94,14 +94,40 @@ fn table(collections: &[Value]) -> String {
 }
 
 /// The number of indexes, and those that are not ready.
-fn states(indexes: &Value) -> String {
+fn states(indexes: &Value, documents: i64) -> String {
     let indexes = indexes.as_array().map(Vec::as_slice).unwrap_or_default();
-    let count = |state: &str| indexes.iter().filter(|it| it["state"] == state).count();
-    match (count("BUILDING"), count("FAILED")) {
-        (0, 0) => indexes.len().to_string(),
-        (building, failed) => {
-            format!("{} ({building} building, {failed} failed)", indexes.len())
+    let with = |state: &str| -> Vec<&Value> {
+        let found = indexes.iter().filter(|it| it["state"] == state);
+        found.collect()
+    };
+    let (building, failed) = (with("BUILDING"), with("FAILED").len());
+    if building.is_empty() && failed == 0 {
+        return indexes.len().to_string();
+    }
+    // They are built one after the other.
+    let indexed = building.iter().filter_map(|it| it["indexed"].as_i64());
+    let percent = percent(indexed.max(), documents);
+    let (all, building) = (indexes.len(), building.len());
+    format!("{all} ({building} building{percent}, {failed} failed)")
+}
+
+fn type_state(ty: &Value, documents: i64) -> String {
+    let percent = if ty["state"] == "CHECKING" {
+        percent(ty["checked"].as_i64(), documents)
+    } else {
+        String::new()
+    };
+    text(&ty["state"]).to_lowercase() + &percent
+}
+
+/// How much of the documents is processed. Empty if it is not known. Documents that were deleted since can be
+/// among those that are processed.
+fn percent(processed: Option<i64>, documents: i64) -> String {
+    match processed {
+        Some(processed) if documents > 0 => {
+            format!(" {}%", processed.min(documents) * 100 / documents)
         }
+        _ => String::new(),
     }
 }
 
@@ -118,16 +144,24 @@ mod tests {
         let collections = [
             json!({"name": "D", "count": 5, "indexes": [], "type": null}),
             json!({
-                "name": "countries", "count": 40, "type": {"state": "ENFORCED"},
-                "indexes": [{"name": "a", "state": "READY"}, {"name": "b", "state": "BUILDING"}]
+                "name": "countries", "count": 40, "type": {"state": "ENFORCED", "checked": 40},
+                "indexes": [
+                    {"name": "a", "state": "READY", "indexed": null},
+                    {"name": "b", "state": "BUILDING", "indexed": 31}
+                ]
+            }),
+            json!({
+                "name": "old", "count": 2, "type": {"state": "CHECKING", "checked": 3},
+                "indexes": [{"name": "b", "state": "BUILDING", "indexed": null}]
             }),
         ];
         assert_eq!(
             super::table(&collections),
-            "COLLECTION  DOCUMENTS                   INDEXES  TYPE\n\
-             D                   5                         0\n\
-             countries          40  2 (1 building, 0 failed)  enforced\n\
-             total              45                         2\n"
+            "COLLECTION  DOCUMENTS                       INDEXES  TYPE\n\
+             D                   5                             0\n\
+             countries          40  2 (1 building 77%, 0 failed)  enforced\n\
+             old                 2      1 (1 building, 0 failed)  checking 100%\n\
+             total              47                             3\n"
         );
     }
 }

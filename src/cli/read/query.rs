@@ -4,10 +4,11 @@ use std::io::IsTerminal as _;
 use std::path::Path;
 
 use crate::cli::arguments::find::QueryArguments;
-use crate::cli::connect::client::{Client, DataSource};
+use crate::cli::connect::client::{Client, DataSource, effect_of};
 use crate::cli::connect::data::body;
 use crate::cli::connect::opening::StorePurpose;
 use crate::cli::connect::raw_json::RawJson;
+use crate::cli::connect::server_connection::Effect;
 use crate::cli::input::{read_file, read_json};
 use crate::cli::outcome::{Done, Ended};
 use crate::cli::terminal::output::Output;
@@ -26,16 +27,15 @@ pub(crate) async fn run(source: DataSource<'_>, arguments: QueryArguments) -> Do
         Some(variables) => read_json(variables)?,
         None => "{}".to_owned(),
     };
-    // A word in a string or a name opens the store to change it, which changes nothing by itself.
-    let purpose = if operation.contains("mutation") {
-        StorePurpose::Change
-    } else {
-        StorePurpose::Read
+    let effect = effect_of(&operation);
+    let purpose = match effect {
+        Effect::Read => StorePurpose::Read,
+        Effect::Write => StorePurpose::Change,
     };
     let client = Client::open(source, purpose).await?;
     client.serve_types().await?;
     let body = body(&operation, variables.as_bytes(), arguments.name.as_deref());
-    let mut responses = client.start(body).await?;
+    let mut responses = client.start(body, effect).await?;
     let is_pretty = arguments.pretty || std::io::stdout().is_terminal();
     let mut output = Output::stdout();
     let mut has_errors = false;

@@ -2,7 +2,6 @@
 
 use bytes::Bytes;
 use form_urlencoded::Serializer;
-use http::Method;
 use indicatif::{HumanCount, ProgressBar};
 use serde_json::Value;
 
@@ -44,7 +43,7 @@ async fn adopt(client: &Client, collection: &str, begin: Option<&str>) -> Result
     query.append_pair("collection", collection);
     query.extend_pairs(begin.map(|begin| ("begin", begin)));
     let path = format!("{ADOPT}?{}", query.finish());
-    let reply = client.send(Method::POST, &path, [], Bytes::new()).await?;
+    let reply = client.post(&path, [], Bytes::new()).await?;
     let reply = reply.whole().await?;
     serde_json::from_slice(&reply).map_err(|error| other_version(&error.to_string()))
 }

@@ -5,7 +5,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use form_urlencoded::Serializer;
 use http::header::CONTENT_TYPE;
-use http::{HeaderName, HeaderValue, Method};
+use http::{HeaderName, HeaderValue};
 use serde_json::Value;
 use tokio::time::sleep;
 
@@ -121,7 +121,7 @@ async fn upload_once(
         let key = key.map_err(|error| Error::internal(error.to_string()))?;
         headers.push((HeaderName::from_static("idempotency-key"), key));
     }
-    let mut report = client.send(Method::POST, &path, headers, lines).await?;
+    let mut report = client.post(&path, headers, lines).await?;
     let mut uploaded = UploadedBatch::default();
     while let Some(line) = report.line().await? {
         let line: Value =
