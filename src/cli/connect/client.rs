@@ -223,7 +223,8 @@ impl Client {
     /// The response to `POST` to a path with a query.
     ///
     /// # Errors
-    /// The error in the response. `UNAVAILABLE`: the server cannot be reached.
+    /// The error in the response. `UNAVAILABLE`: the server cannot be reached. `OUTCOME_UNKNOWN`: the connection was
+    /// closed after the request was sent.
     pub(crate) async fn post(
         &self,
         path: &str,

@@ -28,8 +28,8 @@ use crate::server::local::{AnswerBody, SOCKET_NAME, with_short_path};
 /// Time for which a request waits for the end of the one before it, before it opens another connection.
 const REUSE_TIME_MAX: Duration = Duration::from_millis(20);
 
-/// Time after which a request that changes nothing is sent again, if the connection was closed.
-const RETRY_TIME: Duration = Duration::from_millis(250);
+/// Time after which a request is sent again for the first time, if the connection was closed.
+pub(crate) const RETRY_TIME: Duration = Duration::from_millis(250);
 
 /// What a request does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

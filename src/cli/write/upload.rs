@@ -1,7 +1,5 @@
 //! Documents that are sent as lines, in one request for each batch.
 
-use std::time::Duration;
-
 use bytes::Bytes;
 use form_urlencoded::Serializer;
 use http::header::CONTENT_TYPE;
@@ -11,14 +9,14 @@ use tokio::time::sleep;
 
 use crate::cli::connect::client::{Client, address};
 use crate::cli::connect::reply::{error_of, other_version, rejection_of};
+use crate::cli::connect::server_connection::RETRY_TIME;
 use crate::document::id::DocumentId;
 use crate::document::json::write_string;
 use crate::error::{Error, ErrorKind, Result};
 
-/// How often a batch is sent again after the connection was lost.
+/// How often a batch is sent again after the connection was lost, first after [`RETRY_TIME`]. Each further time is twice
+/// as long.
 const RETRIES_MAX: u32 = 6;
-/// Time before it is sent again for the first time. Each further time is twice as long.
-const RETRY_TIME: Duration = Duration::from_millis(250);
 
 /// How an upload handles existing documents and errors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
