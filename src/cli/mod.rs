@@ -8,6 +8,7 @@ mod input;
 mod operate;
 mod outcome;
 mod read;
+mod runtime;
 mod terminal;
 mod write;
 
@@ -31,10 +32,7 @@ use crate::limits::TASKS_END_TIME_MAX;
 /// Runs the command given by the arguments of the process.
 pub fn run() -> ExitCode {
     let arguments = CommandArguments::parse();
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build();
-    let done = match runtime {
+    let done = match runtime::start() {
         Ok(runtime) => {
             let done = runtime.block_on(dispatch(arguments));
             // Waits for tasks, and so for the store to close, but not for a thread that reads
