@@ -3,11 +3,31 @@
 use super::slice::{count_steps, turn};
 use crate::limits::{ITEMS_PER_TURN, STEPS_PER_ITEM};
 
+/// Asks for the slice of the task in a loop, once for several items.
+#[derive(Default)]
+pub struct Turns {
+    /// The number of items until the slice is asked for.
+    left: u64,
+}
+
+impl Turns {
+    /// Waits for the next slice of the task if the slice is over. Call it before each item, which takes some
+    /// microseconds at most.
+    #[inline]
+    pub async fn next(&mut self) {
+        if self.left == 0 {
+            turn().await;
+            count_steps(ITEMS_PER_TURN * STEPS_PER_ITEM);
+            self.left = ITEMS_PER_TURN;
+        }
+        self.left -= 1;
+    }
+}
+
 /// Items that are visited in the slices of a task.
 pub struct InTurns<I> {
     items: I,
-    /// The number of items until the slice is asked for.
-    left: u64,
+    turns: Turns,
 }
 
 /// Visits items, of which each takes some microseconds at most, and waits for the next slice of the task
@@ -15,7 +35,7 @@ pub struct InTurns<I> {
 pub fn in_turns<I: IntoIterator>(items: I) -> InTurns<I::IntoIter> {
     InTurns {
         items: items.into_iter(),
-        left: 0,
+        turns: Turns::default(),
     }
 }
 
@@ -23,12 +43,7 @@ impl<I: Iterator> InTurns<I> {
     /// The next item.
     #[inline]
     pub async fn next(&mut self) -> Option<I::Item> {
-        if self.left == 0 {
-            turn().await;
-            count_steps(ITEMS_PER_TURN * STEPS_PER_ITEM);
-            self.left = ITEMS_PER_TURN;
-        }
-        self.left -= 1;
+        self.turns.next().await;
         self.items.next()
     }
 }

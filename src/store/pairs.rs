@@ -161,6 +161,22 @@ impl Pairs {
         }
     }
 
+    /// The indexes of the first pairs in `range` whose keys begin with `prefix`. The keys in `range` must ascend.
+    pub fn beginning_with(&self, range: Range<usize>, prefix: &[u8]) -> Range<usize> {
+        let begins = |at: usize| self.get(at).0.starts_with(prefix);
+        let mut known = range.start;
+        let mut step = 1;
+        while known + step <= range.end && begins(known + step - 1) {
+            known += step;
+            step *= 2;
+        }
+        let end = range.end.min(known + step);
+        let entries = &self.entries[known..end];
+        let key = |entry: &PairOffsets| &self.bytes[entry.begin..entry.value];
+        let rest = entries.partition_point(|entry| key(entry).starts_with(prefix));
+        range.start..known + rest
+    }
+
     /// The indexes of the pairs in `range` whose keys are from `begin` to before `end`. The keys in
     /// `range` must ascend.
     pub fn between(&self, range: Range<usize>, begin: &[u8], end: &[u8]) -> Range<usize> {
@@ -169,5 +185,32 @@ impl Pairs {
         let first = entries.partition_point(|entry| key(entry) < begin);
         let length = entries[first..].partition_point(|entry| key(entry) < end);
         range.start + first..range.start + first + length
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_pairs_that_begin_with_a_prefix_are_found_from_the_first_on() {
+        let mut pairs = Pairs::default();
+        for group in 0..4_u8 {
+            for number in 0..[1_u8, 0, 100, 3][usize::from(group)] {
+                pairs.push(&[group, number], b"value");
+            }
+        }
+        for (from, to, group) in [
+            (0, 104, 0),
+            (1, 104, 2),
+            (50, 104, 2),
+            (1, 60, 2),
+            (101, 104, 3),
+        ] {
+            let expected = pairs.between(from..to, &[group], &[group + 1]);
+            assert_eq!(pairs.beginning_with(from..to, &[group]), expected);
+        }
+        assert_eq!(pairs.beginning_with(0..104, &[1]), 0..0);
+        assert_eq!(pairs.beginning_with(104..104, &[1]), 104..104);
     }
 }

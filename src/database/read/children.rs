@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::range_plan::element_keys;
 use super::value::{PairRange, Value};
 use super::value_ref::malformed;
-use crate::budget::Reservation;
+use crate::budget::{OwnedList, Reservation, Turns};
 use crate::database::document_key::{DocumentKey, below, prefix_end};
 use crate::document::assemble::Misshapen;
 use crate::document::jsonpath::ElementRange;
@@ -41,7 +41,7 @@ impl Child {
 #[derive(Clone, Debug, Default)]
 pub struct Children {
     /// The children in stored order: members by name, elements by index.
-    pub page: Vec<Child>,
+    pub page: OwnedList<Child>,
     /// Whether more children follow. On a backward page: whether more precede.
     pub more: bool,
 }
@@ -154,7 +154,11 @@ pub async fn children(
 ///
 /// # Errors
 /// As [`children`], but those of the store.
-pub fn children_of(value: &Value, page: &ChildrenPage, memory: &Reservation) -> Result<Children> {
+pub async fn children_of(
+    value: &Value,
+    page: &ChildrenPage,
+    memory: &Reservation,
+) -> Result<Children> {
     let key = value.key();
     let (begin, end) = page.within.keys(key);
     let mut reader = ChildReader {
@@ -179,11 +183,11 @@ pub fn children_of(value: &Value, page: &ChildrenPage, memory: &Reservation) -> 
     }
     let range = pairs.between(range, &begin, &end);
     if page.backward {
-        reader.take_backward(&pairs, range, false)?;
+        reader.take_backward(&pairs, range, false).await?;
         reader.check_first()?;
         reader.found.page.reverse();
     } else {
-        reader.take(&pairs, range, false)?;
+        reader.take(&pairs, range, false).await?;
     }
     memory.hold(reader.held_bytes_since(0))?;
     Ok(reader.found)
@@ -217,7 +221,7 @@ async fn forward(
         let more = batch.more || batch.pairs.len() == batch_pairs;
         let before = reader.found.page.len();
         let pairs = Arc::new(batch.pairs);
-        let last = reader.take(&pairs, 0..pairs.len(), more)?;
+        let last = reader.take(&pairs, 0..pairs.len(), more).await?;
         memory.hold(reader.held_bytes_since(before))?;
         let (Some(last), true, false) = (last, more, reader.found.more) else {
             return Ok(reader.found);
@@ -253,7 +257,7 @@ async fn backward(
         let more = batch.more || batch.pairs.len() == batch_pairs;
         let before = reader.found.page.len();
         let pairs = Arc::new(batch.pairs.reversed());
-        let begun = reader.take_backward(&pairs, 0..pairs.len(), more)?;
+        let begun = reader.take_backward(&pairs, 0..pairs.len(), more).await?;
         memory.hold(reader.held_bytes_since(before))?;
         let Some(begun) = begun.filter(|_| !reader.found.more) else {
             break;
@@ -302,7 +306,7 @@ impl ChildReader<'_> {
 
     /// Adds the children whose first pair is in this range of the pairs. Returns the last child, which
     /// may be incomplete if there are more pairs to read.
-    fn take(
+    async fn take(
         &mut self,
         pairs: &Arc<Pairs>,
         range: Range<usize>,
@@ -310,7 +314,9 @@ impl ChildReader<'_> {
     ) -> Result<Option<Segment>> {
         let mut last = None;
         let mut at = range.start;
+        let mut turns = Turns::default();
         while at < range.end {
+            turns.next().await;
             let (key, _) = pairs.get(at);
             let Some(segment) = self.segment(key)? else {
                 self.check_childless(key, range.len())?;
@@ -323,7 +329,7 @@ impl ChildReader<'_> {
                 return Ok(None);
             }
             let child = below(self.key, &segment);
-            let all = pairs.between(at..range.end, &child, &prefix_end(&child));
+            let all = pairs.beginning_with(at..range.end, &child);
             // A child is known to be complete only if it ends before the end of the batch.
             let whole = !more || all.end < range.end;
             at = all.end;
@@ -336,7 +342,7 @@ impl ChildReader<'_> {
     /// Adds the children of a backward batch whose first pair is in this range of the pairs, which are in
     /// ascending order. If pairs precede the batch, returns the first child in it, which may begin among
     /// those pairs.
-    fn take_backward(
+    async fn take_backward(
         &mut self,
         pairs: &Arc<Pairs>,
         range: Range<usize>,
@@ -344,7 +350,9 @@ impl ChildReader<'_> {
     ) -> Result<Option<Segment>> {
         let mut children: Vec<(Segment, Range<usize>)> = Vec::new();
         let mut at = range.start;
+        let mut turns = Turns::default();
         while at < range.end {
+            turns.next().await;
             let (key, _) = pairs.get(at);
             let Some(segment) = self.segment(key)? else {
                 if !children.is_empty() {
@@ -354,12 +362,13 @@ impl ChildReader<'_> {
                 return Ok(None);
             };
             let child = below(self.key, &segment);
-            let all = pairs.between(at..range.end, &child, &prefix_end(&child));
+            let all = pairs.beginning_with(at..range.end, &child);
             at = all.end;
             children.push((segment, all));
         }
         let whole = usize::from(more);
         for (segment, all) in children.iter().skip(whole).rev() {
+            turns.next().await;
             let (key, _) = pairs.get(all.start);
             self.check_precedes(segment)
                 .map_err(|misshapen| malformed(misshapen.into(), key))?;

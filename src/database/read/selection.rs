@@ -10,7 +10,7 @@ use futures::future::BoxFuture;
 
 use super::range_plan::Extent;
 use super::value::Value;
-use crate::budget::{Reservation, Steps};
+use crate::budget::{OwnedList, Reservation, Steps};
 use crate::document::jsonpath::{ElementRange, LeadingRange, LeadingStep, Query, check_nodes};
 use crate::document::leaf::Kind;
 use crate::document::path::{Path, Place, Segment};
@@ -52,10 +52,10 @@ fn reads_of(step: &LeadingStep) -> PartReads {
 
 /// The nodes that a query selects, in the order of RFC 9535, and the values that have them.
 pub struct QuerySelection {
-    read: Vec<Value>,
+    read: OwnedList<Value>,
     /// The values from which the rest of the query selects, in order.
     starts: Vec<SelectionStart>,
-    nodes: Vec<SelectedNode>,
+    nodes: OwnedList<SelectedNode>,
 }
 
 /// One of the values that were read, or an element in it.
@@ -141,9 +141,9 @@ impl QuerySelection {
         let each = size_of::<Value>() + size_of::<SelectionStart>();
         memory.hold(read.len() * each + places.sum::<usize>())?;
         let mut selection = Self {
-            read: Vec::with_capacity(read.len()),
+            read: Vec::with_capacity(read.len()).into(),
             starts: Vec::with_capacity(read.len()),
-            nodes: Vec::new(),
+            nodes: OwnedList::default(),
         };
         for (range, value) in ranges.iter().zip(read) {
             let Some(value) = value else { continue };
@@ -225,7 +225,7 @@ impl QuerySelection {
         // From here on, the selection holds them.
         drop(held);
         memory.hold(nodes.iter().map(SelectedNode::held_bytes).sum())?;
-        self.nodes = nodes;
+        self.nodes = nodes.into();
         Ok(())
     }
 

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::request::{AggregateQuery, GroupOrder};
 use super::summary::{DocumentSummary, ValueSummary};
-use crate::budget::{Budget, Reservation, in_turns};
+use crate::budget::{Budget, OwnedList, Reservation, free, in_turns};
 use crate::database::query::entries::ids::IdBytes;
 use crate::database::query::page::UsedIndexes;
 use crate::error::{Error, Limit, Resource, Result};
@@ -15,7 +15,7 @@ use crate::limits::{COPIED_BYTES_PER_STEP, GROUPS_PER_DOCUMENT_MAX, STEPS_PER_RE
 #[derive(Clone, Debug)]
 pub struct Aggregation {
     /// The first groups in the order of the query.
-    pub groups: Vec<Group>,
+    pub groups: OwnedList<Group>,
     /// The number of all groups.
     pub group_count: usize,
     /// The indexes used. None if no index was used.
@@ -59,6 +59,13 @@ enum GroupedContainer {
 struct GroupState {
     count: u64,
     of: Vec<ValueSummary>,
+}
+
+impl Drop for Groups<'_> {
+    fn drop(&mut self) {
+        let states = std::mem::take(&mut self.states);
+        free(states.len(), states);
+    }
 }
 
 impl<'q> Groups<'q> {
@@ -263,7 +270,7 @@ impl<'q> Groups<'q> {
             });
         }
         Ok(Aggregation {
-            groups,
+            groups: groups.into(),
             group_count,
             index,
             scanned,

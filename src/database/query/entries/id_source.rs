@@ -1,10 +1,8 @@
 //! Opens streams of document ids from index entries and from the catalog.
 
-use std::collections::BTreeMap;
-
-use super::held::HeldEntry;
 use super::ids::{IdBytes, Ids, Union, catalog, id_bytes, no_entry};
 use super::keys::{KeyReader, KeyStream};
+use super::listed_ids::ListedIds;
 use super::lookup::KeyLookup;
 use crate::database::index::definition::Index;
 use crate::database::query::key_set::KeySet;
@@ -12,7 +10,6 @@ use crate::database::query::plan::access_path::{EntrySource, Span};
 use crate::document::id::DocumentId;
 use crate::error::Result;
 use crate::key::IndexKey;
-use crate::limits::{BATCH_PAIRS_MAX, HELD_ENTRIES_MAX};
 use crate::store::key_after;
 
 /// Opens the streams of ids of a query.
@@ -96,11 +93,7 @@ impl<'r> IdSource<'r> {
         let KeySet::Listed(listed) = self.keys else {
             return Ok(Some(ids));
         };
-        let listed = Ids::Listed {
-            ids: self.rest_of(listed)?,
-            held: BTreeMap::new(),
-            _memory: self.reading.budget.counted_share(),
-        };
+        let listed = self.listed_keys(listed).await?;
         let both = vec![ids, listed];
         Ok(Some(Ids::Intersection(both, self.reading.budget)))
     }
@@ -164,9 +157,7 @@ impl<'r> IdSource<'r> {
             .after
             .map(|id| id_bytes(self.collection, id))
             .transpose()?;
-        let memory = self.reading.budget.counted_share();
-        let mut ids = Vec::new();
-        let mut held = BTreeMap::new();
+        let mut ids = ListedIds::new(self.reading.budget);
         let mut entries = 0;
         for (index, span) in spans {
             let key = IndexKey::new(self.collection, index.number)?;
@@ -177,26 +168,16 @@ impl<'r> IdSource<'r> {
                     .parse(entry, index.on.len())
                     .ok_or_else(|| no_entry(entry))?;
                 let relative = key.relative(entry).unwrap_or_default();
-                let id = relative[values.len()..].to_vec();
+                let id = &relative[values.len()..];
                 let passed = after.as_ref().is_some_and(|after| {
                     if self.reading.backward {
-                        id >= *after
+                        *id >= after[..]
                     } else {
-                        id <= *after
+                        *id <= after[..]
                     }
                 });
-                if !passed && self.keys.contains(&id) {
-                    memory.take(id.len() + size_of::<IdBytes>())?;
-                    if self.holds && ids.len() < HELD_ENTRIES_MAX {
-                        let bytes = id.len() + values.len() + forms.len();
-                        memory.take(bytes + 2 * size_of::<(IdBytes, HeldEntry)>())?;
-                        let entry = HeldEntry {
-                            packed: values.to_vec(),
-                            forms: forms.to_vec(),
-                        };
-                        held.insert(id.clone(), entry);
-                    }
-                    ids.push(id);
+                if !passed && self.keys.contains(id) {
+                    ids.add(id, self.holds.then_some((values, forms)))?;
                 }
                 keys.advance();
                 entries += 1;
@@ -205,26 +186,17 @@ impl<'r> IdSource<'r> {
                 }
             }
         }
-        if ids.len() > HELD_ENTRIES_MAX {
-            held.clear();
+        ids.sort(self.reading.backward, self.reading.budget).await?;
+        Ok(Some(Ids::Listed(ids)))
+    }
+
+    /// The ids of a list of keys.
+    async fn listed_keys(&self, listed: &[IdBytes]) -> Result<Ids<'r>> {
+        let mut ids = ListedIds::new(self.reading.budget);
+        for id in self.rest_of(listed)? {
+            ids.add(&id, None)?;
         }
-        let mut sort = || {
-            ids.sort_unstable();
-            ids.dedup();
-            Ok(())
-        };
-        if entries > BATCH_PAIRS_MAX {
-            self.reading.budget.compute_long(sort).await?;
-        } else {
-            sort()?;
-        }
-        if !self.reading.backward {
-            ids.reverse();
-        }
-        Ok(Some(Ids::Listed {
-            ids,
-            held,
-            _memory: memory,
-        }))
+        ids.sort(self.reading.backward, self.reading.budget).await?;
+        Ok(Ids::Listed(ids))
     }
 }

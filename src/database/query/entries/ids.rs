@@ -1,15 +1,16 @@
 //! Sorted streams of document ids, in either direction, from spans of index entries or from the
 //! catalog.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 
 use futures::FutureExt;
 use futures::future::{BoxFuture, try_join_all};
 
 use super::held::HeldEntry;
 use super::keys::KeyStream;
+use super::listed_ids::ListedIds;
 use super::lookup::KeyLookup;
-use crate::budget::{Budget, Share, begun_in_turns};
+use crate::budget::{Budget, begun_in_turns};
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
 use crate::key::{Entry, Family, hex};
@@ -23,13 +24,8 @@ pub(crate) enum Ids<'r> {
     /// From keys that consist of this prefix and an id. If they are entries, the number is the length
     /// of the prefix before their values.
     Keys(KeyStream<'r>, Vec<u8>, Option<usize>),
-    /// In memory, in reverse order: the next id is the last one.
-    Listed {
-        ids: Vec<IdBytes>,
-        /// The entries, if all are in memory.
-        held: BTreeMap<IdBytes, HeldEntry>,
-        _memory: Share,
-    },
+    /// In memory.
+    Listed(ListedIds),
     /// Listed, and in the catalog.
     Lookup(KeyLookup<'r>),
     /// In any of these streams.
@@ -114,7 +110,7 @@ impl Ids<'_> {
                     forms: forms.to_vec(),
                 })
             }
-            Self::Listed { held, .. } => held.get(id).cloned(),
+            Self::Listed(listed) => listed.held(id),
             Self::Lookup(_) => None,
             Self::Union(union) => union.parts().iter().find_map(|part| part.held(id)),
             Self::Intersection(parts, _) => parts.iter().find_map(|part| part.held(id)),
@@ -132,7 +128,7 @@ impl Ids<'_> {
                     let key = keys.peek().await?;
                     Ok(key.map(|key| key[prefix.len()..].to_vec()))
                 }
-                Self::Listed { ids, .. } => Ok(ids.last().cloned()),
+                Self::Listed(listed) => Ok(listed.peek()),
                 Self::Lookup(lookup) => lookup.peek().await,
                 Self::Union(union) => union.peek(backward).await,
                 Self::Intersection(parts, budget) => loop {
@@ -173,9 +169,7 @@ impl Ids<'_> {
                     keys.advance();
                 }
             }
-            Self::Listed { ids, .. } => {
-                ids.pop_if(|last| last == id);
-            }
+            Self::Listed(listed) => listed.advance(id),
             Self::Lookup(lookup) => lookup.advance(id),
             Self::Union(union) => union.advance(id, backward),
             Self::Intersection(parts, _) => {
@@ -190,17 +184,7 @@ impl Ids<'_> {
     pub(crate) fn seek(&mut self, id: &[u8], backward: bool) {
         match self {
             Self::Keys(keys, prefix, _) => keys.seek(&[&prefix[..], id].concat()),
-            Self::Listed { ids, .. } => {
-                let stands_before = |other: &IdBytes| {
-                    if backward {
-                        other[..] > *id
-                    } else {
-                        other[..] < *id
-                    }
-                };
-                let rest = ids.partition_point(|other| !stands_before(other));
-                ids.truncate(rest);
-            }
+            Self::Listed(listed) => listed.seek(id, backward),
             Self::Lookup(lookup) => lookup.seek(id),
             Self::Union(union) => union.seek(id, backward),
             Self::Intersection(parts, _) => {
@@ -214,7 +198,7 @@ impl Ids<'_> {
     /// The maximum number of streams examined for the next id.
     fn streams(&self) -> u64 {
         match self {
-            Self::Keys(..) | Self::Listed { .. } | Self::Lookup(_) => 1,
+            Self::Keys(..) | Self::Listed(_) | Self::Lookup(_) => 1,
             Self::Union(union) => 2 + u64::from(union.parts().len().max(1).ilog2()),
             Self::Intersection(parts, _) => parts.iter().map(Self::streams).sum(),
         }
@@ -224,7 +208,7 @@ impl Ids<'_> {
     pub(crate) fn left(&self) -> Option<usize> {
         match self {
             Self::Keys(keys, ..) => keys.left(),
-            Self::Listed { ids, .. } => Some(ids.len()),
+            Self::Listed(listed) => Some(listed.left()),
             Self::Lookup(lookup) => Some(lookup.left()),
             Self::Union(union) => union.parts().iter().map(Self::left).sum(),
             Self::Intersection(parts, _) => parts.iter().filter_map(Self::left).min(),

@@ -3,7 +3,7 @@
 use std::sync::atomic::AtomicUsize;
 use std::sync::atomic::Ordering::Relaxed;
 
-use crate::budget::{Budget, Share};
+use crate::budget::{Budget, Share, Turns};
 use crate::error::Result;
 use crate::limits::KEY_BYTES_MAX;
 use crate::store::{Pairs, RangeRead, Read, key_after};
@@ -75,6 +75,8 @@ pub(crate) struct KeyStream<'r> {
     /// The number of keys of the batch that were returned.
     returned: usize,
     resumed: bool,
+    /// For the work of the caller on each pair.
+    turns: Turns,
 }
 
 impl<'r> KeyStream<'r> {
@@ -95,10 +97,12 @@ impl<'r> KeyStream<'r> {
             next_batch: reading.first_batch.clamp(1, reading.batch_max),
             returned: 0,
             resumed: false,
+            turns: Turns::default(),
         }
     }
 
-    /// Returns the current key, and reads a batch if needed. None after the last key.
+    /// Returns the current key, and reads a batch if needed. None after the last key. Waits for the next slice
+    /// of the task if the slice is over.
     ///
     /// # Errors
     /// Errors of the store.
@@ -112,6 +116,7 @@ impl<'r> KeyStream<'r> {
     /// # Errors
     /// As [`KeyStream::peek`].
     pub(crate) async fn peek_pair(&mut self) -> Result<Option<(&[u8], &[u8])>> {
+        self.turns.next().await;
         while self.at == self.batch.len() {
             if !self.more || self.reading.meter.is_passed() {
                 return Ok(None);
@@ -206,7 +211,8 @@ impl<'r> KeyStream<'r> {
         self.next_batch = (4 * self.next_batch).min(self.reading.batch_max);
         self.resumed = true;
         self.memory = self.reading.budget.counted_share();
-        self.memory.take(batch.pairs.bytes())?;
+        let pairs = &batch.pairs;
+        self.memory.take(pairs.bytes() + pairs.spare_bytes())?;
         self.batch = batch.pairs;
         self.at = 0;
         self.returned = 0;

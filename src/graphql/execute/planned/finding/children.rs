@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use crate::budget::OwnedList;
 use crate::database::{Answer, Child, ChildrenPage, DocumentKey, Value};
 use crate::document::path::Place;
 use crate::error::{Error, Limit, Result};
@@ -14,7 +15,7 @@ use crate::limits::PAGE_MAX;
 
 /// A page of children, and whether there are more after and before it.
 pub(crate) struct FoundChildren {
-    pub(crate) page: Arc<[Child]>,
+    pub(crate) page: Arc<OwnedList<Child>>,
     pub(crate) has_next_page: bool,
     pub(crate) has_previous_page: bool,
     /// Binds cursors to the place and the bounds.
@@ -74,7 +75,7 @@ impl AskedChildren {
     ///
     /// # Errors
     /// `TOO_COMPLEX`: there are more, and the page has to have all.
-    pub(crate) fn found(&self, page: Arc<[Child]>, more: bool) -> Result<FoundChildren> {
+    pub(crate) fn found(&self, page: Arc<OwnedList<Child>>, more: bool) -> Result<FoundChildren> {
         if self.complete && more {
             return Err(Error::too_complex(
                 Limit::new("listedChildren", PAGE_MAX),

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use futures::future::try_join_all;
 
 use super::finder::Finder;
-use crate::budget::begun_in_turns;
+use crate::budget::{OwnedList, begun_in_turns};
 use crate::database::{Answer, BorrowedRequest, DocumentKey, ReadRequest, Value};
 use crate::error::{Error, Result};
 use crate::graphql::arguments::documents_request::{DocumentsRequest, FoundDocuments, PageQuery};
@@ -19,7 +19,7 @@ use crate::limits::HELD_PER_READ;
 /// The documents of a page, and what answers the reads of its elements.
 pub(crate) struct FoundPage {
     pub(crate) found: FoundDocuments,
-    pub(crate) documents: Vec<Arc<DocumentKey>>,
+    pub(crate) documents: OwnedList<Arc<DocumentKey>>,
     pub(crate) answers: ElementAnswers,
     /// Whether no document was read, neither to find the page nor for its selection.
     pub(crate) covered: bool,
@@ -49,7 +49,7 @@ impl FoundPage {
         let fields = list.fields.max(1);
         request_budget.fields(rows.saturating_mul(fields))?;
         request_budget.places(rows.saturating_mul(places))?;
-        let documents: Vec<Arc<DocumentKey>> = found
+        let documents: OwnedList<Arc<DocumentKey>> = found
             .documents()
             .map(|document| document.map(Arc::new))
             .collect::<Result<_>>()?;

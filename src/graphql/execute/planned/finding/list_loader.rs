@@ -8,6 +8,7 @@ use async_graphql::dataloader::Loader;
 use futures::future::BoxFuture;
 use futures::stream::{self, StreamExt as _};
 
+use crate::budget::OwnedList;
 use crate::database::{self, Child, Children, ChildrenPage, DocumentKey};
 use crate::document::path::Place;
 use crate::error::{Error, Result};
@@ -28,7 +29,7 @@ pub(crate) struct ListKey {
 #[derive(Clone)]
 pub(crate) enum LoadedList {
     /// The children of a page, and whether there are more.
-    Children(Arc<[Child]>, bool),
+    Children(Arc<OwnedList<Child>>, bool),
     Members(u64),
 }
 

@@ -20,7 +20,7 @@ use super::found::{Found, Instance};
 use super::list_loader::{ListKey, LoadedList};
 use super::referring::find_referring;
 use super::selected::{LengthOf, length, select};
-use crate::budget::{in_turns, turn};
+use crate::budget::{OwnedList, in_turns, turn};
 use crate::database::query;
 use crate::database::{self, Children, DocumentKey, Loaded, children_of};
 use crate::document::path::{Path, Place};
@@ -36,7 +36,7 @@ use crate::graphql::execute::planned::permit::plan_permit::without_advice;
 use crate::limits::{PAGES_AT_ONCE, STEPS_PER_ITEM, STEPS_PER_READ};
 
 /// What all lookups of a plan found.
-pub(crate) struct Rounds<'a>(pub(crate) Vec<Instance<'a>>);
+pub(crate) struct Rounds<'a>(pub(crate) OwnedList<Instance<'a>>);
 
 /// The result of a lookup, before lists are loaded.
 enum LookedUp<'a> {
@@ -74,12 +74,13 @@ impl<'a> LookedUp<'a> {
 impl<'a> Rounds<'a> {
     /// The root alone.
     pub(crate) fn root() -> Self {
-        Self(vec![Instance {
+        let root = Instance {
             around: (ROOT, 0),
             lookup: None,
             found: Ok(Found::Root),
             lookups: Vec::new(),
-        }])
+        };
+        Self(OwnedList::from(vec![root]))
     }
 
     /// The root, and an instance for each of its lookups, of which those of pages are made.
@@ -473,10 +474,7 @@ async fn look_up_children<'a>(
         return Ok(LookedUp::List(key, Some(asked)));
     };
     let memory = &finder.request_budget.memory;
-    let children = || children_of(&whole, &asked.page, memory);
-    let steps = STEPS_PER_READ * asked.page.size.min(whole.pair_count()) as u64;
-    let children = memory.budget().portion(steps, children);
-    let Children { page, more } = children.await?;
+    let Children { page, more } = children_of(&whole, &asked.page, memory).await?;
     Ok(Found::Children(asked.found(page.into(), more)?).into())
 }
 
