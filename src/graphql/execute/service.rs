@@ -467,7 +467,8 @@ impl ServiceParts {
             None => Vec::new(),
             // Boxed, because it is rare.
             Some(introspection) => {
-                match Box::pin(introspect(&known, operation, introspection)).await {
+                let budget = request_budget.budget();
+                match Box::pin(introspect(&known, operation, introspection, budget)).await {
                     Ok(introspected) => introspected,
                     Err(error) => return unanswered(&error, report),
                 }

@@ -11,11 +11,11 @@ use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Frame;
 use tokio::time::timeout;
 
-use crate::budget::{Share, WaitingClient, pause};
+use crate::budget::{Share, WaitingClient, count_steps, pause, turn};
 use crate::error::{Error, Limit};
 use crate::limits::{
     BODY_DECODED_BYTES, BODY_MEMBER_BYTES, BODY_MEMBERS_MAX, BODY_RESERVED_FROM_BYTES, Bounds,
-    GZIP_DECODER_BYTES,
+    COPIED_BYTES_PER_STEP, GZIP_DECODER_BYTES,
 };
 
 /// The content encoding of a body.
@@ -99,6 +99,9 @@ async fn whole(
         };
         let Some(data) = data else { break };
         share.take(data.len())?;
+        // The client may send faster than this thread copies.
+        turn().await;
+        count_steps(data.len() as u64 / COPIED_BYTES_PER_STEP);
         if first.is_empty() && all.is_empty() {
             first = data;
             continue;

@@ -10,6 +10,7 @@ use crate::document::leaf::Leaf;
 use crate::document::tree::Tree;
 use crate::error::Error;
 use crate::key::{IndexValue, Leaves, Rank};
+use crate::limits::KEY_BYTES_MAX;
 
 /// The bounds in an index column of the values that pass some tests.
 #[derive(Clone, Debug, PartialEq)]
@@ -102,13 +103,24 @@ fn points(listed: &[Tree], tests: &[&Test], steps: &Steps<'_>) -> ColumnBounds {
     for value in listed {
         if passes(value).unwrap_or(false) {
             exact &= matches!(value, Tree::Leaf(_));
-            values.extend(index_value(value));
+            values.extend(Some(value).filter(fits).and_then(index_value));
         }
     }
     ColumnBounds::Points {
         values: values.into_iter().collect(),
         exact,
     }
+}
+
+/// Whether a value may fit into an entry.
+fn fits(value: &&Tree) -> bool {
+    !matches!(value, Tree::Leaf(Leaf::String(text)) if text.len() > KEY_BYTES_MAX)
+}
+
+/// The beginning of a text that lies between the same entries. It does not fit into an entry either, if it is not the
+/// whole text.
+fn shortened(text: &str) -> &str {
+    &text[..text.ceil_char_boundary(KEY_BYTES_MAX)]
 }
 
 /// A value in its packed index form. None if it does not fit into an entry.
@@ -130,7 +142,7 @@ pub(super) fn range(test: &Test) -> (Vec<u8>, Vec<u8>) {
         Test::Greater(value) => ordered(value, |_, last, at| (prefix_end(&at), last)),
         Test::AtLeast(value) => ordered(value, |_, last, at| (at, last)),
         Test::StartsWith(beginning) => {
-            let first = IndexValue::of_leaf(&Leaf::String(beginning.into()));
+            let first = IndexValue::of_leaf(&Leaf::String(shortened(beginning).into()));
             let (_, end) = strings_from(first.bytes());
             (first.bytes().to_vec(), end)
         }
@@ -155,7 +167,10 @@ fn ordered(
         Leaf::Integer(_) | Leaf::BigInteger(_) | Leaf::Double(_) => (Rank::Number, Rank::Number),
         Leaf::String(_) => (Rank::String, Rank::String),
     };
-    let at = IndexValue::of_leaf(leaf);
+    let at = match leaf {
+        Leaf::String(text) => IndexValue::of_leaf(&Leaf::String(shortened(text).into())),
+        leaf => IndexValue::of_leaf(leaf),
+    };
     bounds(
         first.prefix(),
         prefix_end(&last.prefix()),

@@ -136,10 +136,14 @@ pub(super) async fn on_blocking_thread<T: Send + 'static>(
 
 /// The values of the fields that introspect the schema, as JSON. Those that are not included have
 /// none.
+///
+/// # Errors
+/// As [`Budget::compute_long`].
 pub(in crate::graphql::execute) async fn introspect(
     schema: &ServedSchema,
     operation: &Operation,
     introspection: &Introspection,
+    budget: &Budget,
 ) -> Result<Vec<Vec<u8>>> {
     let variables = &operation.variables;
     let included: Vec<(usize, &Name)> = PlanArguments(variables)
@@ -153,17 +157,20 @@ pub(in crate::graphql::execute) async fn introspect(
     let query = introspection.query(numbers, &variables.values);
     let mut request = async_graphql::Request::new("").variables(variables.values.clone());
     request.set_parsed_query(query);
-    let response = schema.introspect(request).await;
-    let mut values = vec![Vec::new(); introspection.count()];
-    for (number, key) in included {
-        match &response.data {
-            Value::Object(data) if response.errors.is_empty() => {
-                let value = data.get(key).unwrap_or(&Value::Null);
-                let written = write_value(&mut values[number], value, EnumValues::Strings);
-                written.map_err(Error::internal)?;
+    let values = budget.compute_long(|| {
+        let response = schema.introspect(request);
+        let mut values = vec![Vec::new(); introspection.count()];
+        for (number, key) in included {
+            match &response.data {
+                Value::Object(data) if response.errors.is_empty() => {
+                    let value = data.get(key).unwrap_or(&Value::Null);
+                    let written = write_value(&mut values[number], value, EnumValues::Strings);
+                    written.map_err(Error::internal)?;
+                }
+                _ => return Err(Error::internal("the schema cannot be introspected")),
             }
-            _ => return Err(Error::internal("the schema cannot be introspected")),
         }
-    }
-    Ok(values)
+        Ok(values)
+    });
+    values.await
 }

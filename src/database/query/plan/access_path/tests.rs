@@ -3,6 +3,7 @@
 use crate::budget::Budget;
 use crate::database::query::plan::access_path::*;
 use crate::document::tree::Tree;
+use crate::limits::KEY_BYTES_MAX;
 
 pub(in crate::database::query::plan) fn planned<'i>(
     filter: &Filter,
@@ -366,6 +367,14 @@ fn spans_hold_the_values_that_pass_and_no_others() {
     for beginning in ["", "a", "a\0", "\0", "é", "b"] {
         check_span(&format!("starts {beginning}"), &values, &indexes);
     }
+    // Operands that fit into no entry, and a value that nearly does not.
+    let longest = format!("\"{}\"", "é".repeat(KEY_BYTES_MAX / 2 - 10));
+    let stored = [&longest[..], r#""a""#, r#""é""#, r#""éé""#, r#""z""#, "1"];
+    let operand = "é".repeat(5 * KEY_BYTES_MAX);
+    for test in ["=", "<", "<=", ">", ">="] {
+        check_span(&format!("{test} \"{operand}\""), &stored, &indexes);
+    }
+    check_span(&format!("starts {operand}"), &stored, &indexes);
 }
 
 fn check_span(test: &str, values: &[&str], indexes: &[Index]) {
@@ -390,6 +399,8 @@ fn check_span(test: &str, values: &[&str], indexes: &[Index]) {
             &[0x0C, 0, 0, 0, 0, 0, 0, 0, 0],
         ] {
             let entry = [key.bytes(), id].concat();
+            let ends = spans.iter().flat_map(|span| [&span.begin, &span.end]);
+            assert!(ends.map(Vec::len).max() < Some(2 * KEY_BYTES_MAX), "{text}");
             let inside = spans
                 .iter()
                 .any(|span| span.begin <= entry && entry < span.end);
