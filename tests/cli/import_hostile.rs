@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use phyllo::limits::{IMPORT_COLUMNS_MAX, IMPORT_COMPRESSED_DOCUMENT_BYTES_MAX};
+use phyllo::limits::{IMPORT_COLUMNS_MAX, IMPORT_STREAMED_DOCUMENT_BYTES_MAX};
 use ruzstd::encoding::{CompressionLevel, compress};
 
 use super::harness::{Ran, Store};
@@ -99,7 +99,7 @@ fn long_lines_take_memory_of_their_size() {
 /// A small file cannot fill the memory: the decompressed text of one document is limited.
 #[test]
 fn decompression_bombs_take_bounded_memory() {
-    const BOMB: usize = 2 * IMPORT_COMPRESSED_DOCUMENT_BYTES_MAX;
+    const BOMB: usize = 2 * IMPORT_STREAMED_DOCUMENT_BYTES_MAX;
     let store = Store::alone();
     let string = || (&b"{\"a\":\""[..]).chain(repeated(b' ', BOMB));
     let line = || (&b"1\n["[..]).chain(repeated(b'[', BOMB));
@@ -114,12 +114,22 @@ fn decompression_bombs_take_bounded_memory() {
         assert!(bomb.len() < 4 * MIB);
         let file = store.file(name, bomb);
         // The buffer has two copies while it grows.
-        let run = import_within(&store, 3 * IMPORT_COMPRESSED_DOCUMENT_BYTES_MAX, &[&file]);
-        let limit = IMPORT_COMPRESSED_DOCUMENT_BYTES_MAX >> 20;
+        let run = import_within(&store, 3 * IMPORT_STREAMED_DOCUMENT_BYTES_MAX, &[&file]);
+        let limit = IMPORT_STREAMED_DOCUMENT_BYTES_MAX >> 20;
         run.expect(1).says(&format!(
             "{file}: it cannot be read: a document of more than {limit} MiB in a compressed file"
         ));
     }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_input_without_an_end_takes_bounded_memory() {
+    let store = Store::alone();
+    let endless = "/dev/zero";
+    let run = import_within(&store, 3 * IMPORT_STREAMED_DOCUMENT_BYTES_MAX, &[endless]);
+    run.expect(1)
+        .says("/dev/zero: it cannot be read: a document of more than 256 MiB in a compressed file or a pipe");
 }
 
 #[test]

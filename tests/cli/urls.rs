@@ -1,6 +1,8 @@
 //! `--url`: the rights of a token, types, changes, and servers that are not there
 
+use std::io::{Read as _, Write as _};
 use std::net::TcpListener;
+use std::thread;
 
 use super::harness::Store;
 use super::transports::Reached;
@@ -131,5 +133,51 @@ fn types_changes_and_bulk_commands_work_at_a_url() {
     ] {
         let url = ["--url", server.url()];
         server.store.run(&[command, &url].concat()).expect(2);
+    }
+}
+
+/// The URL of a server that gives this response to everything.
+fn answering(status: &str, body: &str) -> String {
+    let length = body.len();
+    let response =
+        format!("HTTP/1.1 {status}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}");
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    thread::spawn(move || {
+        for client in listener.incoming() {
+            let mut client = client.expect("a connection");
+            let _request = client.read(&mut [0; 16 << 10]);
+            // The client may have left.
+            let _written = client.write_all(response.as_bytes());
+        }
+    });
+    format!("http://{address}")
+}
+
+#[test]
+fn messages_of_servers_cannot_control_the_terminal() {
+    let store = Store::alone();
+    let refusal = r#"{"code":"NOT_FOUND","detail":"\u001b]0;title\u0007no\r\u009b2J"}"#;
+    let url = answering("404 Not Found", refusal);
+    for command in [&["get", "a"][..], &["put", "a", "1"]] {
+        let ran = store.run(&[command, &["--url", &url]].concat()).expect(1);
+        let shown = ran.says(r"\u001b]0;title\u0007no\u000d\u009b2J");
+        let is_text = |shown: char| !shown.is_control() || shown == '\n';
+        assert!(shown.err.chars().all(is_text), "{shown:?}");
+    }
+    let id = "\u{1b}[31mred";
+    let here = answering("200 OK", r#"{"data":{"document":null}}"#);
+    let ran = store.run(&["get", id, "--url", &here]).expect(1);
+    ran.says(r"nothing is stored under the id \u001b[31mred");
+}
+
+#[test]
+fn lines_that_are_not_of_an_export_are_not_taken_for_documents() {
+    let store = Store::alone();
+    for line in ["<html>", "{\"errors\":[]}", "1"] {
+        let url = answering("200 OK", line);
+        let ran = store.run(&["export", "--collection", "c", "--url", &url]);
+        assert_eq!(ran.out, "", "{line}");
+        ran.expect(1).says("the response cannot be read");
     }
 }

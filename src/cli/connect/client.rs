@@ -23,7 +23,7 @@ use crate::cli::terminal::output::say;
 use crate::database::Database;
 use crate::error::{Error, Result};
 use crate::key::hex;
-use crate::limits::{CHANGE_RETENTION_OF_NEW_STORES, STORE_WAIT_TIME_MAX};
+use crate::limits::{CHANGE_RETENTION_OF_NEW_STORES, RECEIVED_BYTES_MAX, STORE_WAIT_TIME_MAX};
 use crate::server::local::InProcess;
 use crate::server::trust::connector;
 use crate::store::EmbeddedOptions;
@@ -240,7 +240,13 @@ impl Client {
             Transport::Server(server) => server.send(request, effect).await?,
             Transport::InProcess(interfaces) => interfaces.call(request).await,
         };
-        Reply::of(response, effect).await
+        // A server of this machine has documents of any size.
+        let bytes_max = if self.is_of_operator() {
+            usize::MAX
+        } else {
+            RECEIVED_BYTES_MAX
+        };
+        Reply::of(response, effect, bytes_max).await
     }
 }
 

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::server_connection::{Effect, closed};
 use crate::cli::outcome::failed;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{Error, ErrorKind, Limit, Result};
 use crate::server::local::AnswerBody;
 
 /// A response that was not refused, with a body that is still read.
@@ -19,18 +19,25 @@ pub(crate) struct Reply {
     buffer: BytesMut,
     /// Where the next search for a line feed begins.
     searched: usize,
+    /// The bytes of a body, or of a line of it, that are held at most.
+    bytes_max: usize,
 }
 
 impl Reply {
     /// # Errors
     /// The error that the response has.
-    pub(super) async fn of(response: Response<AnswerBody>, effect: Effect) -> Result<Self> {
+    pub(super) async fn of(
+        response: Response<AnswerBody>,
+        effect: Effect,
+        bytes_max: usize,
+    ) -> Result<Self> {
         let status = response.status();
         let reply = Self {
             body: response.into_body(),
             effect,
             buffer: BytesMut::new(),
             searched: 0,
+            bytes_max,
         };
         if status.is_success() {
             return Ok(reply);
@@ -41,11 +48,28 @@ impl Reply {
     /// The whole body.
     ///
     /// # Errors
-    /// The connection was closed: `UNAVAILABLE`, or `OUTCOME_UNKNOWN` for a write.
-    pub(crate) async fn whole(self) -> Result<Bytes> {
-        let collected = self.body.collect().await;
-        let collected = collected.map_err(|error| closed(&error, self.effect))?;
-        Ok(collected.to_bytes())
+    /// The connection was closed: `UNAVAILABLE`, or `OUTCOME_UNKNOWN` for a write. `TOO_LARGE`: the body is longer than
+    /// allowed.
+    pub(crate) async fn whole(mut self) -> Result<Bytes> {
+        while let Some(data) = self.chunk().await? {
+            self.hold(&data)?;
+        }
+        Ok(self.buffer.freeze())
+    }
+
+    /// Adds bytes to those that are read and not returned.
+    fn hold(&mut self, data: &[u8]) -> Result<()> {
+        let bytes_max = self.bytes_max;
+        if self.buffer.len() + data.len() > bytes_max {
+            return Err(Error::too_large(
+                Limit::new("receivedBytes", bytes_max),
+                format!(
+                    "the server sends more than {bytes_max} bytes at once, which is the limit at a URL"
+                ),
+            ));
+        }
+        self.buffer.extend_from_slice(data);
+        Ok(())
     }
 
     /// The next bytes of the body. `None` at its end.
@@ -65,7 +89,7 @@ impl Reply {
     /// The next line of the body, without its line feed. `None` at its end.
     ///
     /// # Errors
-    /// The connection was closed: `UNAVAILABLE`, or `OUTCOME_UNKNOWN` for a write.
+    /// As [`Reply::whole`], of a line.
     pub(crate) async fn line(&mut self) -> Result<Option<Bytes>> {
         loop {
             if let Some(at) = memchr(b'\n', &self.buffer[self.searched..]) {
@@ -76,7 +100,7 @@ impl Reply {
             }
             self.searched = self.buffer.len();
             match self.chunk().await? {
-                Some(data) => self.buffer.extend_from_slice(&data),
+                Some(data) => self.hold(&data)?,
                 None if self.buffer.is_empty() => return Ok(None),
                 None => {
                     self.searched = 0;
@@ -162,9 +186,52 @@ pub(crate) fn other_version(why: &str) -> Error {
 
 #[cfg(test)]
 mod tests {
+    use futures::stream;
+    use http_body_util::StreamBody;
+    use hyper::body::Frame;
     use serde_json::json;
 
     use super::*;
+
+    fn reply(chunks: &[&'static str], bytes_max: usize) -> Reply {
+        let frames: Vec<_> = chunks
+            .iter()
+            .map(|chunk| Ok(Frame::data(Bytes::from_static(chunk.as_bytes()))))
+            .collect();
+        Reply {
+            body: StreamBody::new(stream::iter(frames)).boxed_unsync(),
+            effect: Effect::Read,
+            buffer: BytesMut::new(),
+            searched: 0,
+            bytes_max,
+        }
+    }
+
+    #[tokio::test]
+    async fn bodies_and_lines_have_a_length() {
+        let chunks = ["12", "34\n5", "67\n", "89"];
+        let whole = reply(&chunks, 11)
+            .whole()
+            .await
+            .expect("as long as allowed");
+        assert_eq!(whole, "1234\n567\n89");
+        let error = reply(&chunks, 10)
+            .whole()
+            .await
+            .expect_err("one byte too long");
+        assert_eq!(error.kind(), ErrorKind::TooLarge);
+        let mut lines = reply(&chunks, 6);
+        for line in ["1234", "567", "89"] {
+            assert_eq!(
+                lines.line().await.expect("short").as_deref(),
+                Some(line.as_bytes())
+            );
+        }
+        assert_eq!(lines.line().await.expect("the end"), None);
+        let mut lines = reply(&["1234", "567\n"], 6);
+        let error = lines.line().await.expect_err("too long");
+        assert_eq!(error.kind(), ErrorKind::TooLarge);
+    }
 
     #[test]
     fn errors_are_printed_with_code_place_and_limit() {

@@ -56,7 +56,7 @@ async fn infer(client: &Client, collection: &str) -> Done {
     let mut documents = exported(client, collection).await?;
     let mut inferred = InferredType::default();
     while let Some(line) = documents.line().await? {
-        match omitted(&line) {
+        match omitted(&line)? {
             None => inferred.add(parse_line(json_text(&line)?)?.document.as_bytes())?,
             Some(why) if why["code"] == "INTERNAL" => {
                 let why = why["omitted"].as_str().unwrap_or_default();

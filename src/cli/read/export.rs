@@ -12,7 +12,7 @@ use super::names;
 use crate::cli::arguments::Export;
 use crate::cli::connect::client::{Client, DataSource, address};
 use crate::cli::connect::opening::StorePurpose;
-use crate::cli::connect::reply::Reply;
+use crate::cli::connect::reply::{Reply, other_version};
 use crate::cli::outcome::{Done, failed};
 use crate::cli::terminal::output::{Output, say};
 use crate::error::{Error, Result};
@@ -53,7 +53,7 @@ pub(crate) async fn exported(client: &Client, collection: &str) -> Result<Reply>
 async fn write_all(mut documents: Reply, mut output: Output<impl Write>) -> Done {
     let (mut foreign, mut damaged) = (0_u64, 0_u64);
     while let Some(line) = documents.line().await? {
-        match omitted(&line) {
+        match omitted(&line)? {
             None => {
                 output.write(&line)?;
                 output.write(b"\n")?;
@@ -88,11 +88,18 @@ async fn write_all(mut documents: Reply, mut output: Output<impl Write>) -> Done
 }
 
 /// What the line of a document that was not exported says. `None` for the line of a document.
-pub(crate) fn omitted(line: &[u8]) -> Option<Value> {
+///
+/// # Errors
+/// `UNAVAILABLE`: it is neither.
+pub(crate) fn omitted(line: &[u8]) -> Result<Option<Value>> {
     if line.starts_with(b"{\"id\":") {
-        return None;
+        return Ok(None);
     }
-    serde_json::from_slice(line).ok()
+    let omitted: Value = serde_json::from_slice(line).unwrap_or_default();
+    if omitted["omitted"].is_string() {
+        return Ok(Some(omitted));
+    }
+    Err(other_version("a line is not one of an export"))
 }
 
 /// A partial file next to its final path. Dropping it removes the file.

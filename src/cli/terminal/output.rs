@@ -66,25 +66,45 @@ fn ended(error: &io::Error, name: &str) -> Ended {
 
 /// Text with its control characters escaped as in JSON, so that it stays in its line and column.
 pub(crate) fn on_one_line(text: &str) -> String {
-    let mut line = String::with_capacity(text.len());
+    escaped(text, false)
+}
+
+/// Text with its control characters escaped as in JSON, except line feeds and tabs if `lines`.
+fn escaped(text: &str, lines: bool) -> String {
+    let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         match character {
-            '\n' => line.push_str("\\n"),
-            '\t' => line.push_str("\\t"),
+            '\n' | '\t' if lines => out.push(character),
+            '\n' => out.push_str("\\n"),
+            '\t' => out.push_str("\\t"),
             control if control.is_control() => {
                 // Writing to a string cannot fail.
                 let _ = std::fmt::Write::write_fmt(
-                    &mut line,
+                    &mut out,
                     format_args!("\\u{:04x}", u32::from(control)),
                 );
             }
-            other => line.push(other),
+            other => out.push(other),
         }
     }
-    line
+    out
 }
 
-/// Prints a line to standard error. Ignores errors.
+/// Prints a message to standard error. Ignores errors. Names in it, and the messages of servers, cannot control the
+/// terminal.
 pub(crate) fn say(message: fmt::Arguments<'_>) {
-    let _said = writeln!(io::stderr(), "{message}");
+    let _said = writeln!(io::stderr(), "{}", escaped(&message.to_string(), true));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_cannot_control_the_terminal() {
+        let text = "a\u{1b}[31m\u{9b}2J\r\n\té\u{7f}";
+        assert_eq!(on_one_line(text), r"a\u001b[31m\u009b2J\u000d\n\té\u007f");
+        let message = escaped(text, true);
+        assert_eq!(message, "a\\u001b[31m\\u009b2J\\u000d\n\té\\u007f");
+    }
 }

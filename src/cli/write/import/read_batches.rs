@@ -17,7 +17,7 @@ use super::text::split::{Broken, Piece, Splitter};
 use crate::cli::arguments::ExportFormat;
 use crate::limits::{
     IMPORT_BATCH_BYTES_MAX, IMPORT_BATCH_DOCUMENTS_MAX, IMPORT_BATCH_LEAVES_BYTES_MAX,
-    IMPORT_COMPRESSED_DOCUMENT_BYTES_MAX,
+    IMPORT_STREAMED_DOCUMENT_BYTES_MAX,
 };
 
 /// Complete batches that wait to be committed, besides the one that is being filled.
@@ -117,8 +117,8 @@ impl Reading {
     fn stream(&mut self, mut source: ImportSource) -> Result<bool, Broken> {
         let decompressed = decompress(self.counter.counting(source.open()?))?;
         let chunks = Chunks::new(decompressed.source);
-        let chunks = if decompressed.compressed {
-            chunks.with_piece_bytes_max(IMPORT_COMPRESSED_DOCUMENT_BYTES_MAX)
+        let chunks = if decompressed.compressed || source.is_stream() {
+            chunks.with_piece_bytes_max(IMPORT_STREAMED_DOCUMENT_BYTES_MAX)
         } else {
             chunks
         };

@@ -48,6 +48,11 @@ impl ImportSource {
         }
     }
 
+    /// Whether its length is unknown. It may have no end.
+    pub(crate) fn is_stream(&self) -> bool {
+        self.bytes.is_none()
+    }
+
     fn standard() -> Self {
         Self {
             name: "-".into(),

@@ -2,7 +2,7 @@
 
 use std::io::{self, ErrorKind, Read};
 
-use crate::limits::{IMPORT_CHUNK_BYTES, IMPORT_COMPRESSED_DOCUMENT_BYTES_MAX};
+use crate::limits::{IMPORT_CHUNK_BYTES, IMPORT_STREAMED_DOCUMENT_BYTES_MAX};
 
 /// A position in a stream's text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -144,11 +144,12 @@ impl<R: Read> Chunks<R> {
     }
 }
 
-/// A document of a compressed file exceeds the limit.
+/// A document of a stream exceeds the limit.
 pub(crate) fn too_large() -> io::Error {
     io::Error::other(format!(
-        "a document of more than {} MiB in a compressed file: decompress the file first",
-        IMPORT_COMPRESSED_DOCUMENT_BYTES_MAX >> 20
+        "a document of more than {} MiB in a compressed file or a pipe: import it from a file that is not \
+         compressed",
+        IMPORT_STREAMED_DOCUMENT_BYTES_MAX >> 20
     ))
 }
 
