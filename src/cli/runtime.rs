@@ -42,7 +42,7 @@ mod tests {
         let mut builder = Builder::new_multi_thread();
         let runtime = configured(&mut builder).worker_threads(1).build();
         let runtime = runtime.expect("started");
-        let waited = runtime.block_on(tokio::spawn(async {
+        let waited = runtime.block_on(runtime.spawn(async {
             let listener = TcpListener::bind("127.0.0.1:0").await.expect("bound");
             let mut client =
                 TcpStream::connect(listener.local_addr().expect("bound")).expect("open");
