@@ -161,20 +161,22 @@ impl Pairs {
         }
     }
 
-    /// The indexes of the first pairs in `range` whose keys begin with `prefix`. The keys in `range` must ascend.
-    pub fn beginning_with(&self, range: Range<usize>, prefix: &[u8]) -> Range<usize> {
-        let begins = |at: usize| self.get(at).0.starts_with(prefix);
+    /// The indexes of the first pairs in `range` whose key is `place`, or is below it: what follows it is less than
+    /// 0xFF. The keys in `range` must ascend, and be at `place` or after it.
+    pub fn at_or_below(&self, range: Range<usize>, place: &[u8]) -> Range<usize> {
+        let is_within = |entry: &PairOffsets| {
+            let rest = self.bytes[entry.begin..entry.value].strip_prefix(place);
+            rest.is_some_and(|rest| rest.first() != Some(&0xFF))
+        };
+        // Most are few, so the end is looked for from the beginning.
         let mut known = range.start;
         let mut step = 1;
-        while known + step <= range.end && begins(known + step - 1) {
+        while known + step <= range.end && is_within(&self.entries[known + step - 1]) {
             known += step;
             step *= 2;
         }
         let end = range.end.min(known + step);
-        let entries = &self.entries[known..end];
-        let key = |entry: &PairOffsets| &self.bytes[entry.begin..entry.value];
-        let rest = entries.partition_point(|entry| key(entry).starts_with(prefix));
-        range.start..known + rest
+        range.start..known + self.entries[known..end].partition_point(is_within)
     }
 
     /// The indexes of the pairs in `range` whose keys are from `begin` to before `end`. The keys in
@@ -193,8 +195,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_pairs_that_begin_with_a_prefix_are_found_from_the_first_on() {
+    fn the_pairs_at_and_below_a_place_are_found_from_the_first_on() {
         let mut pairs = Pairs::default();
+        // A name that goes on with a null byte is another name.
+        let names = [&b"a\0"[..], b"a\0\x02b\0", b"a\0\xFF\0", b"a\0\xFF\0\x14"];
+        names.iter().for_each(|name| pairs.push(name, b""));
+        assert_eq!(pairs.at_or_below(0..4, names[0]), 0..2);
+        assert_eq!(pairs.at_or_below(2..4, names[2]), 2..4);
+        pairs = Pairs::default();
         for group in 0..4_u8 {
             for number in 0..[1_u8, 0, 100, 3][usize::from(group)] {
                 pairs.push(&[group, number], b"value");
@@ -208,9 +216,9 @@ mod tests {
             (101, 104, 3),
         ] {
             let expected = pairs.between(from..to, &[group], &[group + 1]);
-            assert_eq!(pairs.beginning_with(from..to, &[group]), expected);
+            assert_eq!(pairs.at_or_below(from..to, &[group]), expected);
         }
-        assert_eq!(pairs.beginning_with(0..104, &[1]), 0..0);
-        assert_eq!(pairs.beginning_with(104..104, &[1]), 104..104);
+        assert_eq!(pairs.at_or_below(0..104, &[1]), 0..0);
+        assert_eq!(pairs.at_or_below(104..104, &[1]), 104..104);
     }
 }

@@ -134,6 +134,7 @@ const ROOMS: [(&str, &[&str]); 7] = [
         &[
             "arguments",
             "outcome",
+            "runtime",
             "terminal",
             "connect",
             "input",

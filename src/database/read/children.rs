@@ -329,7 +329,10 @@ impl ChildReader<'_> {
                 return Ok(None);
             }
             let child = below(self.key, &segment);
-            let all = pairs.beginning_with(at..range.end, &child);
+            let all = pairs.at_or_below(at..range.end, &child);
+            if all.is_empty() {
+                return Err(malformed(Malformed::Segment, key));
+            }
             // A child is known to be complete only if it ends before the end of the batch.
             let whole = !more || all.end < range.end;
             at = all.end;
@@ -362,7 +365,10 @@ impl ChildReader<'_> {
                 return Ok(None);
             };
             let child = below(self.key, &segment);
-            let all = pairs.beginning_with(at..range.end, &child);
+            let all = pairs.at_or_below(at..range.end, &child);
+            if all.is_empty() {
+                return Err(malformed(Malformed::Segment, key));
+            }
             at = all.end;
             children.push((segment, all));
         }

@@ -4,6 +4,7 @@ use super::ids::{IdBytes, Ids, Union, catalog, id_bytes, no_entry};
 use super::keys::{KeyReader, KeyStream};
 use super::listed_ids::ListedIds;
 use super::lookup::KeyLookup;
+use crate::budget::in_turns;
 use crate::database::index::definition::Index;
 use crate::database::query::key_set::KeySet;
 use crate::database::query::plan::access_path::{EntrySource, Span};
@@ -193,7 +194,8 @@ impl<'r> IdSource<'r> {
     /// The ids of a list of keys.
     async fn listed_keys(&self, listed: &[IdBytes]) -> Result<Ids<'r>> {
         let mut ids = ListedIds::new(self.reading.budget);
-        for id in self.rest_of(listed)? {
+        let mut listed = in_turns(self.rest_of(listed)?);
+        while let Some(id) = listed.next().await {
             ids.add(&id, None)?;
         }
         ids.sort(self.reading.backward, self.reading.budget).await?;

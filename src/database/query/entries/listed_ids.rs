@@ -1,7 +1,6 @@
 //! Sorted ids in memory, with what their entries hold.
 
 use super::held::HeldEntry;
-use super::ids::IdBytes;
 use crate::budget::{Budget, Share, grow};
 use crate::error::{Error, Result};
 use crate::limits::{BATCH_PAIRS_MAX, HELD_ENTRIES_MAX};
@@ -104,7 +103,7 @@ impl ListedIds {
     }
 
     /// The next id.
-    pub(crate) fn peek(&self) -> Option<IdBytes> {
+    pub(crate) fn peek(&self) -> Option<Vec<u8>> {
         self.ids.last().map(|id| id.id(&self.bytes).to_vec())
     }
 
