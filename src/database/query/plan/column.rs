@@ -120,7 +120,11 @@ fn fits(value: &&Tree) -> bool {
 /// The beginning of a text that lies between the same entries. It does not fit into an entry either, if it is not the
 /// whole text.
 fn shortened(text: &str) -> &str {
-    &text[..text.ceil_char_boundary(KEY_BYTES_MAX)]
+    let mut end = text.len().min(KEY_BYTES_MAX);
+    while !text.is_char_boundary(end) {
+        end += 1;
+    }
+    &text[..end]
 }
 
 /// A value in its packed index form. None if it does not fit into an entry.
