@@ -199,7 +199,9 @@ mod tests {
         let mut pairs = Pairs::default();
         // A name that goes on with a null byte is another name.
         let names = [&b"a\0"[..], b"a\0\x02b\0", b"a\0\xFF\0", b"a\0\xFF\0\x14"];
-        names.iter().for_each(|name| pairs.push(name, b""));
+        for name in names {
+            pairs.push(name, b"");
+        }
         assert_eq!(pairs.at_or_below(0..4, names[0]), 0..2);
         assert_eq!(pairs.at_or_below(2..4, names[2]), 2..4);
         pairs = Pairs::default();

@@ -88,7 +88,9 @@ impl ListedIds {
             });
             ids.dedup_by(|a, b| a.id(bytes) == b.id(bytes));
             if count > HELD_ENTRIES_MAX {
-                ids.iter_mut().for_each(|id| id.packed = None);
+                for id in ids.iter_mut() {
+                    id.packed = None;
+                }
             }
             if !backward {
                 ids.reverse();

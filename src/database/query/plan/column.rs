@@ -103,7 +103,11 @@ fn points(listed: &[Tree], tests: &[&Test], steps: &Steps<'_>) -> ColumnBounds {
     for value in listed {
         if passes(value).unwrap_or(false) {
             exact &= matches!(value, Tree::Leaf(_));
-            values.extend(Some(value).filter(fits).and_then(index_value));
+            values.extend(
+                Some(value)
+                    .filter(|value| fits(value))
+                    .and_then(index_value),
+            );
         }
     }
     ColumnBounds::Points {
@@ -113,7 +117,7 @@ fn points(listed: &[Tree], tests: &[&Test], steps: &Steps<'_>) -> ColumnBounds {
 }
 
 /// Whether a value may fit into an entry.
-fn fits(value: &&Tree) -> bool {
+fn fits(value: &Tree) -> bool {
     !matches!(value, Tree::Leaf(Leaf::String(text)) if text.len() > KEY_BYTES_MAX)
 }
 
