@@ -10,7 +10,6 @@ use async_graphql::parser::types::ExecutableDocument;
 use async_graphql::{
     CacheControl, Request, Response, ServerError, ServerResult, ValidationResult, Value,
 };
-
 use futures::executor::block_on;
 
 use super::register::{Subscriptions, builder, finish};

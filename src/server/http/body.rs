@@ -99,13 +99,13 @@ async fn whole(
         };
         let Some(data) = data else { break };
         share.take(data.len())?;
-        // The client may send faster than this thread copies.
-        turn().await;
-        count_steps(data.len() as u64 / COPIED_BYTES_PER_STEP);
         if first.is_empty() && all.is_empty() {
             first = data;
             continue;
         }
+        // The client may send faster than this thread copies.
+        turn().await;
+        count_steps(data.len() as u64 / COPIED_BYTES_PER_STEP);
         all.extend_from_slice(&std::mem::take(&mut first));
         if all.capacity() - all.len() < data.len() {
             let rest = length.unwrap_or_default().saturating_sub(all.len());

@@ -191,14 +191,13 @@ impl<'r> IdSource<'r> {
         Ok(Some(Ids::Listed(ids)))
     }
 
-    /// The ids of a list of keys.
+    /// The ids of a list of keys, which is sorted.
     async fn listed_keys(&self, listed: &[IdBytes]) -> Result<Ids<'r>> {
         let mut ids = ListedIds::new(self.reading.budget);
         let mut listed = in_turns(self.rest_of(listed)?);
         while let Some(id) = listed.next().await {
             ids.add(&id, None)?;
         }
-        ids.sort(self.reading.backward, self.reading.budget).await?;
         Ok(Ids::Listed(ids))
     }
 }
