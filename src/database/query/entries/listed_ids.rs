@@ -10,6 +10,8 @@ pub(crate) struct ListedIds {
     /// The ids, and behind each what its entry holds.
     bytes: Vec<u8>,
     ids: Vec<ListedId>,
+    /// Whether what all entries hold is kept.
+    holds: bool,
     memory: Share,
     /// The bytes of memory that are taken.
     taken: usize,
@@ -32,6 +34,7 @@ impl ListedIds {
         Self {
             bytes: Vec::new(),
             ids: Vec::new(),
+            holds: true,
             memory: budget.counted_share(),
             taken: 0,
         }
@@ -79,6 +82,7 @@ impl ListedIds {
     /// As [`Budget::compute_long`].
     pub(crate) async fn sort(&mut self, backward: bool, budget: &Budget) -> Result<()> {
         let count = self.ids.len();
+        self.holds = count <= HELD_ENTRIES_MAX;
         let bytes = &self.bytes;
         let ids = &mut self.ids;
         let mut sort = || {
@@ -87,11 +91,6 @@ impl ListedIds {
                 a.head.cmp(&b.head).then_with(rest)
             });
             ids.dedup_by(|a, b| a.id(bytes) == b.id(bytes));
-            if count > HELD_ENTRIES_MAX {
-                for id in ids.iter_mut() {
-                    id.packed = None;
-                }
-            }
             if !backward {
                 ids.reverse();
             }
@@ -111,7 +110,7 @@ impl ListedIds {
 
     /// What the entry of the next id holds, if that is `id`.
     pub(crate) fn held(&self, id: &[u8]) -> Option<HeldEntry> {
-        let listed = self.ids.last()?;
+        let listed = self.ids.last().filter(|_| self.holds)?;
         let rest = &self.bytes[listed.at as usize..].strip_prefix(id)?;
         let (packed, rest) = rest.split_at(usize::from(listed.packed?));
         (usize::from(listed.length) == id.len()).then(|| HeldEntry {
