@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use futures::future::try_join_all;
+use futures::{StreamExt, TryStreamExt, stream};
 
 use super::finder::Finder;
-use crate::budget::{OwnedList, begun_in_turns};
+use crate::budget::OwnedList;
 use crate::database::{Answer, BorrowedRequest, DocumentKey, ReadRequest, Value};
 use crate::error::{Error, Result};
 use crate::graphql::arguments::documents_request::{DocumentsRequest, FoundDocuments, PageQuery};
@@ -14,7 +14,7 @@ use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::bound::{Bound, LookupOf, ROOT, Scope, request};
 use crate::graphql::execute::planned::finding::entry_reads::{EntryReads, EntryTexts};
 use crate::graphql::execute::planned::permit::plan_permit::without_advice;
-use crate::limits::HELD_PER_READ;
+use crate::limits::{HELD_PER_READ, PAGES_AT_ONCE};
 
 /// The documents of a page, and what answers the reads of its elements.
 pub(crate) struct FoundPage {
@@ -102,7 +102,8 @@ enum PageToFind<'f> {
 pub(crate) struct FoundPages(Vec<Option<FoundPage>>);
 
 impl FoundPages {
-    /// Finds the pages, which depend on no read.
+    /// Finds the pages, which depend on no read, several at a time. The next search begins when another has
+    /// ended, so that no more than these take memory for what they do.
     ///
     /// # Errors
     /// The position of the field that failed, and its error, as
@@ -155,7 +156,8 @@ impl FoundPages {
                 found.map(Some).map_err(|error| (lookup.position, error))
             })
         });
-        let mut pages = try_join_all(begun_in_turns(searches)).await?;
+        let pages = stream::iter(searches).buffered(PAGES_AT_ONCE);
+        let mut pages: Vec<_> = pages.try_collect().await?;
         let mut next = bound.scopes[ROOT].reads.0.len();
         for (page, lookup) in pages.iter_mut().zip(&bound.lookups) {
             if let Some(page) = page
