@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use futures::future::BoxFuture;
 use futures::{StreamExt, TryStreamExt, stream};
 
 use super::finder::Finder;
@@ -11,7 +12,9 @@ use crate::error::{Error, Result};
 use crate::graphql::arguments::documents_request::{DocumentsRequest, FoundDocuments, PageQuery};
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_budget::mismatch;
-use crate::graphql::execute::planned::binding::bound::{Bound, LookupOf, ROOT, Scope, request};
+use crate::graphql::execute::planned::binding::bound::{
+    Bound, Lookup, LookupOf, ROOT, Scope, request,
+};
 use crate::graphql::execute::planned::finding::entry_reads::{EntryReads, EntryTexts};
 use crate::graphql::execute::planned::permit::plan_permit::without_advice;
 use crate::limits::{HELD_PER_READ, PAGES_AT_ONCE};
@@ -132,30 +135,16 @@ impl FoundPages {
                 Ok(Some(asked))
             })
             .collect::<Result<Vec<_>, (usize, Error)>>()?;
-        let searches = bound.lookups.iter().zip(requests).map(|(lookup, asked)| {
-            Box::pin(async move {
+        let mut searches: Vec<BoxFuture<'_, Result<_, (usize, Error)>>> = Vec::new();
+        for (lookup, asked) in bound.lookups.iter().zip(requests) {
+            searches.push(Box::pin(async move {
                 let Some(asked) = asked else {
                     return Ok(None);
                 };
-                let request_budget = finder.request_budget;
-                let found = async {
-                    let read = finder.read()?;
-                    let found = match asked {
-                        PageToFind::Permitted(query) => {
-                            let found = query.search(read, request_budget).await;
-                            found.map_err(without_advice)?
-                        }
-                        PageToFind::Request(request) => {
-                            let query = request.query(request_budget, lookup.total).await?;
-                            query.search(read, request_budget).await?
-                        }
-                    };
-                    FoundPage::new(found, finder.elements(lookup)?, request_budget)
-                };
-                let found = found.await;
+                let found = find_page(finder, lookup, asked).await;
                 found.map(Some).map_err(|error| (lookup.position, error))
-            })
-        });
+            }));
+        }
         let pages = stream::iter(searches).buffered(PAGES_AT_ONCE);
         let mut pages: Vec<_> = pages.try_collect().await?;
         let mut next = bound.scopes[ROOT].reads.0.len();
@@ -194,6 +183,26 @@ impl FoundPages {
             && pages.next().is_some_and(|page| page.found.in_a_row)
             && pages.next().is_none()
     }
+}
+
+/// Finds one page of documents.
+async fn find_page(
+    finder: &Finder<'_>,
+    lookup: &Lookup<'_>,
+    asked: PageToFind<'_>,
+) -> Result<FoundPage> {
+    let (read, request_budget) = (finder.read()?, finder.request_budget);
+    let found = match asked {
+        PageToFind::Permitted(query) => {
+            let found = query.search(read, request_budget).await;
+            found.map_err(without_advice)?
+        }
+        PageToFind::Request(request) => {
+            let query = request.query(request_budget, lookup.total).await?;
+            query.search(read, request_budget).await?
+        }
+    };
+    FoundPage::new(found, finder.elements(lookup)?, request_budget)
 }
 
 /// The parts of a read of one element that take memory: the value, and each part that it omits.
