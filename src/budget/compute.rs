@@ -7,12 +7,12 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
 
-use super::slice::{count_steps, turn, uncounted};
+use super::slice::{count_steps, steps_are_over, turn, uncounted};
 use super::{Budget, Steps};
 use crate::error::{Error, Result};
 use crate::limits::{
     DOUBLED_BYTES_MAX, JSON_BYTES_AT_ONCE, JSON_BYTES_PER_STEP, MOVED_BYTES_AT_ONCE,
-    PORTION_STEPS_MAX,
+    PORTION_STEPS_MAX, UNTIMED_STEPS_MAX,
 };
 
 /// Items for which a large list has room beyond what it needs.
@@ -98,7 +98,10 @@ pub async fn portion<T>(steps: u64, work: impl FnOnce() -> T) -> T {
 
 /// Waits for the turn of work of so many steps. Returns whether this thread does it, and then counts them.
 async fn is_short(steps: u64) -> bool {
-    turn().await;
+    // The clock is not read for a few steps, which count.
+    if steps > UNTIMED_STEPS_MAX || steps_are_over() {
+        turn().await;
+    }
     let is_short = steps <= PORTION_STEPS_MAX;
     if is_short {
         count_steps(steps);

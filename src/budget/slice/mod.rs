@@ -238,7 +238,13 @@ pub(super) fn uncount_steps(steps: u64) {
 pub fn slice_is_over() -> bool {
     SLICE_END
         .get()
-        .is_some_and(|end| STEPS.get() >= STEPS_AT_A_TIME || Instant::now() >= end)
+        .is_some_and(|end| steps_are_over() || Instant::now() >= end)
+}
+
+/// Whether the current poll has done the steps of a slice.
+#[inline]
+pub(super) fn steps_are_over() -> bool {
+    STEPS.get() >= STEPS_AT_A_TIME
 }
 
 /// Waits for a slice that is not over. Call it before a portion of work.

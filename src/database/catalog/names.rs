@@ -20,13 +20,17 @@ use crate::store::{RangeRead, Read, key_after};
 /// Errors of the store.
 pub async fn is_there(read: &dyn Read, collection: &str) -> Result<bool> {
     let ranges = ranges_of_collection(collection);
-    let firsts: Vec<RangeRead<'_>> = ranges
+    let firsts = ranges
         .iter()
-        .map(|(begin, end)| RangeRead::new(begin, end).at_most(1))
-        .collect();
-    for batch in read.ranges(&firsts).await.into_batches() {
-        if !batch?.pairs.is_empty() {
-            return Ok(true);
+        .map(|(begin, end)| RangeRead::new(begin, end).at_most(1));
+    let firsts: Vec<RangeRead<'_>> = firsts.collect();
+    // Most collections have documents, which are the first range.
+    let (documents, others) = firsts.split_at(1);
+    for ranges in [documents, others] {
+        for batch in read.ranges(ranges).await.into_batches() {
+            if !batch?.pairs.is_empty() {
+                return Ok(true);
+            }
         }
     }
     Ok(false)

@@ -17,6 +17,7 @@ use super::metrics::names::abridged;
 use super::traces;
 use crate::error::ErrorKind;
 use crate::graphql::RequestStats;
+use crate::key::hex;
 use crate::limits::{REQUEST_ID_CHARACTERS_MAX, SLOW_REQUEST_TIME};
 use crate::store::TRACES;
 
@@ -70,7 +71,7 @@ where
         let route = route(request.uri().path());
         let id = request_id(request.headers());
         let traced = http_span(&request, route, &id);
-        let logged = tracing::error_span!("request", id, caller = Empty);
+        let logged = tracing::error_span!("request", %id, caller = Empty);
         let answer = traced
             .in_scope(|| logged.in_scope(|| self.service.call(request)))
             .instrument(logged)
@@ -201,7 +202,7 @@ fn request_id(headers: &HeaderMap) -> String {
         Some(id) if (1..=REQUEST_ID_CHARACTERS_MAX).contains(&id.len()) && id.iter().all(plain) => {
             id.iter().copied().map(char::from).collect()
         }
-        _ => format!("{:032x}", rand::random::<u128>()),
+        _ => hex(&rand::random::<[u8; 16]>()),
     }
 }
 

@@ -19,12 +19,18 @@ pub(super) struct TableWalk<'t, T> {
 
 /// A position between two keys.
 struct At<'t> {
-    /// The last key that was passed, or the search key if none was passed. No key lies between it
-    /// and `next`.
-    behind: Vec<u8>,
-    passed: bool,
+    /// No key lies between it and `next`.
+    behind: Behind<'t>,
     next: Option<TablePair<'t>>,
     rest: redb::Range<'t, Bytes, Bytes>,
+}
+
+/// What a position is behind.
+enum Behind<'t> {
+    /// The key that was searched for. It may be that of the next pair.
+    Searched(Vec<u8>),
+    /// The last pair that was passed.
+    Passed(TablePair<'t>),
 }
 
 type TablePair<'t> = (redb::AccessGuard<'t, Bytes>, redb::AccessGuard<'t, Bytes>);
@@ -107,8 +113,7 @@ impl<'t> At<'t> {
     ) -> Result<Self, StorageError> {
         let mut rest = table.range::<&[u8]>(begin..)?;
         Ok(Self {
-            behind: begin.to_vec(),
-            passed: false,
+            behind: Behind::Searched(begin.to_vec()),
             next: rest.next().transpose()?,
             rest,
         })
@@ -117,10 +122,9 @@ impl<'t> At<'t> {
     /// Steps forward until `next` is the first key not less than `begin`. Returns false if `begin`
     /// is behind the position or too far ahead.
     fn walk_to(&mut self, begin: &[u8]) -> Result<bool, StorageError> {
-        let back = if self.passed {
-            begin <= &self.behind[..]
-        } else {
-            begin < &self.behind[..]
+        let back = match &self.behind {
+            Behind::Searched(key) => begin < &key[..],
+            Behind::Passed((key, _)) => begin <= key.value(),
         };
         if back {
             return Ok(false);
@@ -135,10 +139,8 @@ impl<'t> At<'t> {
     }
 
     fn pass(&mut self) -> Result<(), StorageError> {
-        if let Some((key, _)) = &self.next {
-            self.behind.clear();
-            self.behind.extend_from_slice(key.value());
-            self.passed = true;
+        if let Some(next) = self.next.take() {
+            self.behind = Behind::Passed(next);
         }
         self.next = self.rest.next().transpose()?;
         Ok(())
