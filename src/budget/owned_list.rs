@@ -4,11 +4,11 @@ use std::mem;
 use std::ops::{Deref, DerefMut};
 
 use super::block_thread;
-use super::slice::{count_steps, slice_is_over};
+use super::slice::{count_steps, portion_is_over};
 use crate::limits::{PORTION_STEPS_MAX, STEPS_PER_ITEM};
 
 /// A list whose items own memory. To free many of them is work of the task that does it: it counts as steps of
-/// the current poll. Once the slice is over, it is done while other threads serve.
+/// the current poll. Once a portion behind the slice is over, it is done while other threads serve.
 #[derive(Clone, Debug)]
 pub struct OwnedList<T>(Vec<T>);
 
@@ -65,7 +65,7 @@ impl<T> Drop for OwnedList<T> {
 /// Frees what has so many items. See [`OwnedList`].
 pub fn free<T>(items: usize, owner: T) {
     let steps = items as u64 * STEPS_PER_ITEM;
-    if steps > PORTION_STEPS_MAX || slice_is_over() {
+    if steps > PORTION_STEPS_MAX || portion_is_over() {
         block_thread(|| drop(owner));
     } else {
         count_steps(steps);

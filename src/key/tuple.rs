@@ -326,12 +326,9 @@ fn element_text(element: &Element<'_>) -> String {
 /// Formats bytes in lower-case hexadecimal.
 pub fn hex(bytes: &[u8]) -> String {
     const DIGITS: &[u8; 16] = b"0123456789abcdef";
-    let mut text = String::with_capacity(2 * bytes.len());
-    for byte in bytes {
-        text.push(char::from(DIGITS[usize::from(byte >> 4)]));
-        text.push(char::from(DIGITS[usize::from(byte & 15)]));
-    }
-    text
+    let digits = |byte: &u8| [byte >> 4, byte & 15].map(|digit| DIGITS[usize::from(digit)]);
+    let text: Vec<[u8; 2]> = bytes.iter().map(digits).collect();
+    String::from_utf8(text.into_flattened()).expect("digits are ASCII")
 }
 
 /// The bytes that [`hex`] wrote. `None` if the text is not hexadecimal.

@@ -106,7 +106,7 @@ pub const STEPS_PER_BOUND_FIELD: u64 = 16;
 pub const STEPS_PER_READ: u64 = 16;
 /// Steps of work per range of keys that is sorted among others, besides those of its key. They are not
 /// spent.
-pub const STEPS_PER_SORTED_RANGE: u64 = 3;
+pub const STEPS_PER_SORTED_RANGE: u64 = 2;
 /// Steps of work per range of keys that is read, or whose pairs are found, besides those of its key. They
 /// are not spent.
 pub const STEPS_PER_FOUND_RANGE: u64 = 2;

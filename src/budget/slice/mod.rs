@@ -32,7 +32,8 @@ use tokio::task::yield_now;
 use waiting_parts::WaitingParts;
 
 use crate::limits::{
-    LONG_POLL_TIME, PARTS_RESUMED_AT_ONCE, ROUND_TIME, SLICE_TIME, SLICE_TIME_MIN, STEPS_AT_A_TIME,
+    LONG_POLL_TIME, PARTS_RESUMED_AT_ONCE, PORTION_STEPS_MAX, ROUND_TIME, SLICE_TIME,
+    SLICE_TIME_MIN, STEPS_AT_A_TIME,
 };
 
 thread_local! {
@@ -239,6 +240,12 @@ pub fn slice_is_over() -> bool {
     SLICE_END
         .get()
         .is_some_and(|end| steps_are_over() || Instant::now() >= end)
+}
+
+/// Whether the current poll has done the steps of a slice and of a portion behind it. False outside of
+/// [`Sliced`].
+pub(super) fn portion_is_over() -> bool {
+    SLICE_END.get().is_some() && STEPS.get() >= STEPS_AT_A_TIME + PORTION_STEPS_MAX
 }
 
 /// Whether the current poll has done the steps of a slice.

@@ -1,7 +1,6 @@
 //! Reads request bodies within their limits and decompresses them.
 
 use std::io::{self, Write};
-use std::pin::pin;
 
 use axum::body::{Body, Bytes, HttpBody as _};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_LENGTH};
@@ -69,11 +68,6 @@ pub(crate) async fn body(
             Coding::Gzip => Box::pin(decoded(sent, bytes_max, share)).await,
         }
     };
-    let mut read = pin!(read);
-    // Most bodies arrive with the head, and need no timer.
-    if let Some(body) = read.as_mut().now_or_never() {
-        return body;
-    }
     timeout(bounds.body_time, read).await.unwrap_or_else(|_| {
         let limit = bounds.body_time;
         let message = format!("the body did not arrive within {limit:?}, which is the limit");
