@@ -233,7 +233,7 @@ pub const LEAVES_WRITTEN_AT_ONCE: usize = 16;
 pub const ARGUMENT_LEAVES_BYTES_MAX: usize = 128 << 20;
 /// Bytes of JSON that are parsed on the current thread: a body, its variables, or a document in an
 /// argument. Longer input is parsed on a blocking thread.
-pub const JSON_BYTES_AT_ONCE: usize = 64 << 10;
+pub const JSON_BYTES_AT_ONCE: usize = 128 << 10;
 /// Operations of a patch that are prefetched together, and members of a merge patch that are
 /// prefetched in all.
 pub const LOOK_AHEAD_MAX: usize = 64;

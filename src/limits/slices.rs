@@ -9,8 +9,9 @@ pub const STEPS_AT_A_TIME: u64 = 10_000;
 /// Tasks whose parts wake each other are ready after each slice. By default a new request would wait for 61 of
 /// their slices.
 pub const POLLS_BETWEEN_EVENTS: u32 = 4;
-/// Steps of synchronous work of a known length that run on the thread of its task.
-pub const PORTION_STEPS_MAX: u64 = 5_000;
+/// Steps of synchronous work of a known length that run on the thread of its task: as long as a slice. To move
+/// to a blocking thread costs as much as some thousand steps.
+pub const PORTION_STEPS_MAX: u64 = 10_000;
 /// Steps of a portion of work, a few microseconds, before which a task does not read the clock.
 pub const UNTIMED_STEPS_MAX: u64 = 64;
 /// Bytes of a growing list that are moved on the thread of its task. A larger list is moved on a blocking
