@@ -159,7 +159,7 @@ pub const PREFLIGHT_TIME: Duration = Duration::from_secs(60 * 60);
 pub const PAGE_DEFAULT: usize = 100;
 /// The largest page size of `children`.
 pub const PAGE_MAX: usize = 10_000;
-/// Pages of `children` that one request reads concurrently.
+/// Pages of documents, lookups and lists of children that one request reads concurrently.
 pub const PAGES_AT_ONCE: usize = 32;
 /// Levels of nested filters in one `where`.
 pub const FILTER_LEVELS_MAX: usize = 16;

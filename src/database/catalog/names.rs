@@ -7,7 +7,7 @@ use crate::budget::Budget;
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::document::path::Place;
 use crate::error::Result;
-use crate::key::{name_of_collection, ranges_of_collection};
+use crate::key::{FamilyRange, name_of_collection, ranges_of_collection};
 use crate::limits::{
     COLLECTIONS_COMPARED_MAX, NAME_COMPARED_CHARACTERS_MAX, NAMES_LOOKED_AT_MAX, SIMILAR_NAMES_MAX,
 };
@@ -20,20 +20,28 @@ use crate::store::{RangeRead, Read, key_after};
 /// Errors of the store.
 pub async fn is_there(read: &dyn Read, collection: &str) -> Result<bool> {
     let ranges = ranges_of_collection(collection);
-    let firsts = ranges
-        .iter()
-        .map(|(begin, end)| RangeRead::new(begin, end).at_most(1));
-    let firsts: Vec<RangeRead<'_>> = firsts.collect();
     // Most collections have documents, which are the first range.
-    let (documents, others) = firsts.split_at(1);
+    let (documents, others) = ranges.split_at(1);
     for ranges in [documents, others] {
-        for batch in read.ranges(ranges).await.into_batches() {
-            if !batch?.pairs.is_empty() {
+        for has_key in have_keys(read, ranges).await {
+            if has_key? {
                 return Ok(true);
             }
         }
     }
     Ok(false)
+}
+
+/// Whether each range has a key.
+async fn have_keys(read: &dyn Read, ranges: &[FamilyRange]) -> impl Iterator<Item = Result<bool>> {
+    let firsts = ranges
+        .iter()
+        .map(|(begin, end)| RangeRead::new(begin, end).at_most(1));
+    let batches = read
+        .ranges(&firsts.collect::<Vec<_>>())
+        .await
+        .into_batches();
+    batches.map(|batch| Ok(!batch?.pairs.is_empty()))
 }
 
 /// The names of collections that hold a document or an index, and of collections that only
@@ -135,7 +143,7 @@ fn distance(a: &str, b: &str) -> Option<usize> {
 /// # Errors
 /// Errors of the store. `TOO_LARGE`: a key exceeds the limit.
 pub async fn are_stored(read: &dyn Read, documents: &[DocumentKey]) -> Result<Vec<bool>> {
-    let ranges: Vec<(Vec<u8>, Vec<u8>)> = documents
+    let ranges: Vec<FamilyRange> = documents
         .iter()
         .map(|document| {
             let begin = document.place(&Place::default())?;
@@ -143,15 +151,7 @@ pub async fn are_stored(read: &dyn Read, documents: &[DocumentKey]) -> Result<Ve
             Ok((begin, end))
         })
         .collect::<Result<_>>()?;
-    let firsts: Vec<RangeRead<'_>> = ranges
-        .iter()
-        .map(|(begin, end)| RangeRead::new(begin, end).at_most(1))
-        .collect();
-    let mut stored = Vec::with_capacity(documents.len());
-    for batch in read.ranges(&firsts).await.into_batches() {
-        stored.push(!batch?.pairs.is_empty());
-    }
-    Ok(stored)
+    have_keys(read, &ranges).await.collect()
 }
 
 #[cfg(test)]
