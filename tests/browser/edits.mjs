@@ -41,6 +41,8 @@ export async function edits({ base, page, check, screenshot, client }) {
     await until(async () => (await read('edited', 'one', '/count')) === '-0.0');
   });
   await check('the last edit is undone', async () => {
+    // The change can be shown, as another client's is, before its own response closes the form.
+    await page.getByRole('textbox', { name: 'New value of /count' }).waitFor({ state: 'hidden' });
     await page.getByText('-0.0', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Undo' }).click();
     await page.getByText('The last edit is undone.').waitFor();
