@@ -8,7 +8,6 @@ mod input;
 mod operate;
 mod outcome;
 mod read;
-mod runtime;
 mod terminal;
 mod write;
 
@@ -25,6 +24,7 @@ use connect::client::DataSource;
 use outcome::{Done, Ended, FAILED, MISUSED, failed};
 use terminal::interrupt;
 use terminal::output::say;
+use tokio::runtime::Runtime;
 
 use crate::error::Error;
 use crate::limits::TASKS_END_TIME_MAX;
@@ -32,7 +32,7 @@ use crate::limits::TASKS_END_TIME_MAX;
 /// Runs the command given by the arguments of the process.
 pub fn run() -> ExitCode {
     let arguments = CommandArguments::parse();
-    let done = match runtime::start() {
+    let done = match Runtime::new() {
         Ok(runtime) => {
             let done = runtime.block_on(dispatch(arguments));
             // Waits for tasks, and so for the store to close, but not for a thread that reads

@@ -5,10 +5,6 @@ use std::time::Duration;
 /// Steps of work, about half a millisecond, after which a task yields. Work that cannot yield moves
 /// to a blocking thread.
 pub const STEPS_AT_A_TIME: u64 = 10_000;
-/// Polls of tasks after which a thread of the runtime looks for what has arrived, also if more tasks are ready.
-/// Tasks whose parts wake each other are ready after each slice. By default a new request would wait for 61 of
-/// their slices.
-pub const POLLS_BETWEEN_EVENTS: u32 = 4;
 /// Steps of synchronous work of a known length that run on the thread of its task: as long as a slice. To move
 /// to a blocking thread costs as much as some thousand steps.
 pub const PORTION_STEPS_MAX: u64 = 10_000;

@@ -134,7 +134,6 @@ const ROOMS: [(&str, &[&str]); 7] = [
         &[
             "arguments",
             "outcome",
-            "runtime",
             "terminal",
             "connect",
             "input",

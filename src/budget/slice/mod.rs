@@ -7,6 +7,9 @@
 //! of the task. Parts ask before they work, so a poll takes one slice and one portion of work. Parts that
 //! wait go on in the order in which they began to ([`WaitingParts`]).
 //!
+//! A task is not ready again at once when its parts wake each other: it goes on in its slice, and then waits
+//! until the scheduler has polled the other tasks and has looked for what has arrived ([`TaskWaker`]).
+//!
 //! The scheduler polls tasks in turn. So the more tasks wait for their next slice, the shorter slices are:
 //! a new request then waits about [`ROUND_TIME`] for them, not a whole slice for each.
 //!
@@ -14,20 +17,22 @@
 //! depend on the machine, and tests assert them ([`longest_poll_steps`]).
 
 mod poll_clock;
+mod task_waker;
 mod waiting_parts;
 
 use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::mem;
 use std::pin::{Pin, pin};
-use std::sync::LazyLock;
 use std::sync::atomic::Ordering::Relaxed;
 use std::sync::atomic::{AtomicU32, AtomicU64};
-use std::task::{Context, Poll};
+use std::sync::{Arc, LazyLock};
+use std::task::{Context, Poll, Waker};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use poll_clock::thread_time;
+use task_waker::TaskWaker;
 use tokio::task::yield_now;
 use waiting_parts::WaitingParts;
 
@@ -63,6 +68,8 @@ static LONGEST_POLL_STEPS: AtomicU64 = AtomicU64::new(0);
 pub struct Sliced<F> {
     task: Pin<Box<F>>,
     parts: WaitingParts,
+    /// Of the last poll.
+    waker: Option<(Arc<TaskWaker>, Waker)>,
     /// Set while the task waits for its next slice.
     waiting: Option<Waiting>,
 }
@@ -73,6 +80,7 @@ impl<F> Sliced<F> {
         Self {
             task: Box::pin(task),
             parts: WaitingParts::default(),
+            waker: None,
             waiting: None,
         }
     }
@@ -81,25 +89,35 @@ impl<F> Sliced<F> {
 impl<F: Future> Future for Sliced<F> {
     type Output = F::Output;
 
-    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<F::Output> {
+    fn poll(mut self: Pin<&mut Self>, scheduled: &mut Context<'_>) -> Poll<F::Output> {
         let this = &mut *self;
         this.waiting = None;
-        this.parts.begin(context.waker());
+        let known = this
+            .waker
+            .take_if(|(task, _)| task.wakes(scheduled.waker()));
+        let (task, waker) = this.waker.insert(known.unwrap_or_else(|| {
+            let task = TaskWaker::new(scheduled.waker());
+            (task.clone(), task.into())
+        }));
+        let context = &mut Context::from_waker(waker);
+        this.parts.begin(waker);
         let slice = Slice::begin(&mut this.parts);
         let mut resumed = 1;
+        let wakes = task.begin_poll();
         let polled = loop {
             wake_parts(resumed);
+            wakes.forget();
             let polled = this.task.as_mut().poll(context);
-            let others_wait = PARTS.with_borrow(WaitingParts::have_wakers);
-            if polled.is_ready() || !others_wait || slice_is_over() {
+            let goes_on = wakes.any() || PARTS.with_borrow(WaitingParts::have_wakers);
+            if polled.is_ready() || !goes_on || slice_is_over() {
                 break polled;
             }
             resumed = PARTS_RESUMED_AT_ONCE.min(2 * resumed);
         };
         drop(slice);
-        if polled.is_pending() && this.parts.any() {
+        if polled.is_pending() && (wakes.any() || this.parts.any()) {
             this.waiting = Some(Waiting::begin());
-            let _ = pin!(yield_now()).poll(context);
+            let _ = pin!(yield_now()).poll(scheduled);
         }
         polled
     }

@@ -1,5 +1,6 @@
 //! Makes a group of commits durable: by one frame of the log, or without a log by a checkpoint.
 
+use std::thread;
 use std::time::Instant;
 
 use tokio::runtime::Runtime;
@@ -13,6 +14,8 @@ use crate::error::Result;
 /// Syncs a group of commits with one frame after another, and reuses the memory.
 pub(super) struct GroupSync {
     spare: Option<Frame>,
+    /// Whether the last group had several commits.
+    had_several: bool,
     /// Groups that were synced by a checkpoint.
     groups: u64,
     /// Whether a group was written to the log since the last time without commits.
@@ -23,6 +26,7 @@ impl GroupSync {
     pub(super) fn new() -> Self {
         Self {
             spare: None,
+            had_several: false,
             groups: 0,
             wrote: false,
         }
@@ -49,6 +53,10 @@ impl GroupSync {
     }
 
     pub(super) fn with_log(&mut self, committer: &Committer, log: &LogWriter) -> Result<()> {
+        if self.had_several {
+            // Threads that are ready may have more commits for this sync. On an idle processor nothing waits.
+            thread::yield_now();
+        }
         let (mut frame, view) = {
             let mut group = committer.group();
             if group.frame.is_empty() {
@@ -64,6 +72,7 @@ impl GroupSync {
         log.append(&mut frame, view.last_commit).map_err(fault)?;
         let took = begun.elapsed();
         self.spare = Some(frame);
+        self.had_several = !committer.progress.is_synced(view.last_commit - 1);
         self.wrote = true;
         if let Some(observer) = committer.observer.get() {
             observer.log_synced(took, bytes);
