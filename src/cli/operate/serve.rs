@@ -5,8 +5,10 @@ use std::path::PathBuf;
 
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::time::Instant;
+use tracing::Subscriber;
 use tracing_subscriber::EnvFilter;
-use tracing_subscriber::layer::{Layer as _, SubscriberExt as _};
+use tracing_subscriber::layer::{Layer, SubscriberExt as _};
+use tracing_subscriber::registry::LookupSpan;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::cli::arguments::location::StoreLocation;
@@ -160,20 +162,31 @@ fn operations(files: Vec<PathBuf>, only: bool) -> Result<Option<OperationFiles>>
 /// Writes the log to standard error and collects traces.
 fn log_to_stderr(format: LogFormat, traces: Option<&Traces>) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new("info"));
+    let registry = tracing_subscriber::registry();
+    // This fails only if the embedding program has set a subscriber, which then stays.
+    let _set = match traces {
+        Some(traces) => registry
+            .with(log_lines(format).with_filter(filter))
+            .with(traces.layer())
+            .try_init(),
+        // A filter of all layers costs less for each request than one of a single layer.
+        None => registry.with(filter).with(log_lines(format)).try_init(),
+    };
+}
+
+fn log_lines<S>(format: LogFormat) -> Box<dyn Layer<S> + Send + Sync>
+where
+    S: Subscriber + for<'span> LookupSpan<'span>,
+{
     let lines = tracing_subscriber::fmt::layer()
         .with_ansi(std::io::IsTerminal::is_terminal(&std::io::stderr()))
         .with_writer(std::io::stderr);
-    let lines = match format {
+    match format {
         LogFormat::Text => lines.boxed(),
         LogFormat::Json => lines
             .json()
             .flatten_event(true)
             .with_span_list(false)
             .boxed(),
-    };
-    let subscriber = tracing_subscriber::registry()
-        .with(lines.with_filter(filter))
-        .with(traces.map(Traces::layer));
-    // This fails only if the embedding program has set a subscriber, which then stays.
-    let _set = subscriber.try_init();
+    }
 }
