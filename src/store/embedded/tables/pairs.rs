@@ -239,7 +239,11 @@ fn append_change(
 }
 
 /// Appends a pair.
-#[inline]
+#[expect(
+    clippy::inline_always,
+    reason = "a call takes as long as the rest of it"
+)]
+#[inline(always)]
 fn append(
     filling: &mut Filling<'_>,
     steps: &mut PortionSteps,
