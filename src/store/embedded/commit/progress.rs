@@ -13,9 +13,9 @@ use crate::error::{Error, ErrorKind, Result};
 
 /// A shared handle to the state.
 #[derive(Clone)]
-pub(crate) struct Progress(Arc<Shared>);
+pub(crate) struct Progress(Arc<ProgressState>);
 
-struct Shared {
+struct ProgressState {
     synced: AtomicU64,
     failure: OnceLock<Error>,
     failed: Notify,
@@ -25,7 +25,7 @@ struct Shared {
 
 impl Progress {
     pub(crate) fn new(synced: u64) -> Self {
-        Self(Arc::new(Shared {
+        Self(Arc::new(ProgressState {
             synced: AtomicU64::new(synced),
             failure: OnceLock::new(),
             failed: Notify::new(),
