@@ -239,11 +239,7 @@ fn append_change(
 }
 
 /// Appends a pair.
-#[expect(
-    clippy::inline_always,
-    reason = "a call takes as long as the rest of it"
-)]
-#[inline(always)]
+#[inline]
 fn append(
     filling: &mut Filling<'_>,
     steps: &mut PortionSteps,
