@@ -77,6 +77,10 @@ impl Progress {
         if self.is_synced(commit) || self.0.failure.get().is_some() {
             return None;
         }
+        if waiting.len() == waiting.capacity() {
+            // While a sync takes long, those that gave up do not add up.
+            waiting.retain(|(_, waker)| !waker.is_closed());
+        }
         let (waker, woken) = oneshot::channel();
         waiting.push((commit, waker));
         Some(woken)
@@ -160,6 +164,15 @@ mod tests {
         progress.advance(3);
         second.await.expect("synced");
         progress.reaches(3).await.expect("synced");
+    }
+
+    #[test]
+    fn waits_that_were_given_up_do_not_add_up() {
+        let progress = Progress::new(0);
+        for _ in 0..10_000 {
+            drop(progress.wait_for(1));
+        }
+        assert!(lock(&progress.0.waiting).len() < 10);
     }
 
     #[tokio::test]
