@@ -8,7 +8,7 @@ use crate::document::tree::Tree;
 use crate::error::{Error, Limit, Result};
 use crate::key::{self, JsonText, KeyStep, Malformed, Marker, NoTree, hex, kind_at, step};
 use crate::limits::{
-    Bounds, DOUBLED_BYTES_MAX, LEAVES_WRITTEN_AT_A_TIME, LEAVES_WRITTEN_AT_ONCE, TREE_LEVELS_MAX,
+    Bounds, LEAVES_WRITTEN_AT_A_TIME, LEAVES_WRITTEN_AT_ONCE, TREE_LEVELS_MAX,
     WRITTEN_LEAVES_BYTES_AT_A_TIME,
 };
 use crate::store::Pairs;
@@ -69,10 +69,7 @@ impl<'p> ValueRef<'p> {
         if portion.len() > LEAVES_WRITTEN_AT_ONCE {
             turn().await;
         }
-        // A text of several portions is not moved for each of them. Not all room for a long one is taken at once.
-        let likely = self.likely_bytes(&self.range).min(DOUBLED_BYTES_MAX);
         // Text beyond the limit is never produced, and other texts may be written meanwhile.
-        grow(out, likely.min(bytes_max));
         let mut text = JsonText::new(out);
         loop {
             grow(text.out(), self.likely_bytes(&portion).min(bytes_max));
