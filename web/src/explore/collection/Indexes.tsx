@@ -1,16 +1,14 @@
-import { useEffect, useId, useState, type RefObject } from 'react';
+import { useId, useState, type RefObject } from 'react';
 import { CreateIndexDocument, DropIndexDocument } from '../../api/generated';
 import { request } from '../../api/request';
 import { Failure } from '../Failure';
 import { indexState } from '../indexState';
 import { jsonPathOf } from '../place';
 import type { FilterField } from '../types/typePaths';
+import { useProgress } from '../useProgress';
 import type { Collection } from './CollectionView';
 import { indexablePaths, indexNameOf, isSearching, searchedPaths, type Order, type Search } from './filter';
 import { IndexForm } from './IndexForm';
-
-/** While an index is built, its state is read again after this time. */
-const BUILDING_MS = 1_000;
 
 interface Props {
   collection: Collection;
@@ -27,12 +25,7 @@ export function Indexes({ collection, fields, editable, button, onChanged }: Pro
   const { name, count, indexes } = collection;
   const [asked, setAsked] = useState<string>();
   const [error, setError] = useState<Error>();
-  const building = indexes.some(({ state }) => state === 'BUILDING');
-  useEffect(() => {
-    if (!building) return;
-    const timer = setInterval(onChanged, BUILDING_MS);
-    return () => clearInterval(timer);
-  }, [building, onChanged]);
+  useProgress(indexes.some(({ state }) => state === 'BUILDING'), onChanged);
   const [adding, setAdding] = useState(false);
   const close = () => {
     setAsked(undefined);

@@ -1,16 +1,14 @@
-import { useEffect, useRef, useState } from 'react';
+import { useRef, useState } from 'react';
 import { DropTypeDocument, SetTypeDocument } from '../../api/generated';
 import { indented, RawJson } from '../../api/json';
 import { request } from '../../api/request';
 import { noteTypeChange } from '../../api/types';
 import { Failure } from '../Failure';
 import type { ListedCollection } from '../readCollections';
+import { useProgress } from '../useProgress';
 import { TypeEditor } from './TypeEditor';
 import type { LoadedType } from './useCollectionType';
 import { StoredViolations } from './ViolationList';
-
-/** While documents are checked, the state is read again after this time. */
-const CHECKING_MS = 1_000;
 
 interface Props {
   collection: string;
@@ -31,12 +29,7 @@ export function TypePanel({ collection, listed, loaded, editable, propose, onCha
   const { type, error, reload } = loaded;
   const [open, setOpen] = useState<Open>();
   const [failure, setFailure] = useState<Error>();
-  const checking = listed?.state === 'CHECKING';
-  useEffect(() => {
-    if (!checking) return;
-    const timer = setInterval(onChanged, CHECKING_MS);
-    return () => clearInterval(timer);
-  }, [checking, onChanged]);
+  useProgress(listed?.state === 'CHECKING', onChanged);
   const panel = useRef<HTMLElement>(null);
   // What had the focus is gone.
   const close = () => {
