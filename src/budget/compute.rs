@@ -11,8 +11,8 @@ use super::slice::{count_steps, steps_are_over, turn, uncounted};
 use super::{Budget, Steps};
 use crate::error::{Error, Result};
 use crate::limits::{
-    DOUBLED_BYTES_MAX, JSON_BYTES_AT_ONCE, JSON_BYTES_PER_STEP, MOVED_BYTES_AT_ONCE,
-    PORTION_STEPS_MAX, UNTIMED_STEPS_MAX,
+    JSON_BYTES_AT_ONCE, JSON_BYTES_PER_STEP, MOVED_BYTES_AT_ONCE, PORTION_STEPS_MAX,
+    UNTIMED_STEPS_MAX,
 };
 
 /// Items for which a large list has room beyond what it needs.
@@ -119,14 +119,20 @@ pub fn grow<T>(list: &mut Vec<T>, additional: usize) {
 }
 
 fn grow_by<T>(list: &mut Vec<T>, additional: usize) {
-    if (list.len() + additional) * size_of::<T>() > DOUBLED_BYTES_MAX {
-        // With room for a few more, such as the end of a text behind a long string.
-        let additional = (additional + ITEMS_BEHIND).max(list.len() / 4);
-        block_thread(|| list.reserve_exact(additional));
-    } else if list.len() * size_of::<T>() <= MOVED_BYTES_AT_ONCE {
-        list.reserve(additional);
+    let items_at_once = MOVED_BYTES_AT_ONCE / size_of::<T>().max(1);
+    let is_moved_here = list.len() <= items_at_once;
+    let mut reserve = || {
+        if list.len() + additional > items_at_once {
+            // With room for a few more, such as the end of a text behind a long string.
+            list.reserve_exact((additional + ITEMS_BEHIND).max(list.len() / 4));
+        } else {
+            list.reserve(additional);
+        }
+    };
+    if is_moved_here {
+        reserve();
     } else {
-        block_thread(|| list.reserve(additional));
+        block_thread(reserve);
     }
 }
 
@@ -189,10 +195,11 @@ mod tests {
     #[test]
     fn large_lists_have_little_unused_memory() {
         let mut list = Vec::new();
-        while list.len() < 8 * DOUBLED_BYTES_MAX {
+        while list.len() < 8 * MOVED_BYTES_AT_ONCE {
             grow(&mut list, 100);
             list.extend_from_slice(&[1; 100]);
-            let most = (list.len() + list.len() / 4 + 2 * ITEMS_BEHIND).max(2 * DOUBLED_BYTES_MAX);
+            let most =
+                (list.len() + list.len() / 4 + 2 * ITEMS_BEHIND).max(2 * MOVED_BYTES_AT_ONCE);
             assert!(
                 list.capacity() <= most,
                 "{} of {}",

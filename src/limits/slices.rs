@@ -11,10 +11,8 @@ pub const PORTION_STEPS_MAX: u64 = 10_000;
 /// Steps of a portion of work, a few microseconds, before which a task does not read the clock.
 pub const UNTIMED_STEPS_MAX: u64 = 64;
 /// Bytes of a growing list that are moved on the thread of its task. A larger list is moved on a blocking
-/// thread.
-pub const MOVED_BYTES_AT_ONCE: usize = 512 << 10;
-/// Bytes from which a list grows by a quarter instead of doubling.
-pub const DOUBLED_BYTES_MAX: usize = 1 << 20;
+/// thread, and grows by a quarter instead of doubling.
+pub const MOVED_BYTES_AT_ONCE: usize = 1 << 20;
 /// Items of a loop without steps that are visited before the loop asks for the slice.
 pub const ITEMS_PER_TURN: u64 = 64;
 /// Steps that one of these items counts as.

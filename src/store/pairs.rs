@@ -8,30 +8,65 @@ use crate::budget::grow;
 #[derive(Clone, Debug, Default)]
 pub struct Pairs {
     bytes: Vec<u8>,
-    entries: Vec<PairOffsets>,
+    entries: Vec<PairOffset>,
 }
 
+/// Where a pair begins in the bytes, and the length of its key, in one number. It ends where the next one
+/// begins.
 #[derive(Clone, Copy, Debug)]
-struct PairOffsets {
-    begin: usize,
-    value: usize,
-    end: usize,
+struct PairOffset(u64);
+
+/// Bits of a [`PairOffset`] that have the length of the key.
+const KEY_LENGTH_BITS: u32 = 20;
+
+impl PairOffset {
+    /// # Panics
+    /// The key has 1 MiB or more, or all pairs have 16 TiB or more.
+    #[inline]
+    fn new(begin: usize, key_length: usize) -> Self {
+        let (begin, key_length) = (begin as u64, key_length as u64);
+        assert!(
+            key_length >> KEY_LENGTH_BITS == 0 && begin >> (u64::BITS - KEY_LENGTH_BITS) == 0,
+            "a key of {key_length} bytes at {begin}"
+        );
+        Self(begin << KEY_LENGTH_BITS | key_length)
+    }
+
+    #[inline]
+    fn begin(self) -> usize {
+        (self.0 >> KEY_LENGTH_BITS) as usize
+    }
+
+    #[inline]
+    fn key(self) -> Range<usize> {
+        let begin = self.begin();
+        begin..begin + (self.0 & ((1 << KEY_LENGTH_BITS) - 1)) as usize
+    }
+
+    /// The same pair, behind so many bytes.
+    #[inline]
+    fn behind(self, bytes: Self) -> Self {
+        Self(self.0 + bytes.0)
+    }
 }
 
 impl Pairs {
     /// Appends a pair.
     #[inline]
     pub fn push(&mut self, key: &[u8], value: &[u8]) {
-        let begin = self.bytes.len();
+        let offset = PairOffset::new(self.bytes.len(), key.len());
         grow(&mut self.bytes, key.len() + value.len());
         self.bytes.extend_from_slice(key);
         self.bytes.extend_from_slice(value);
         grow(&mut self.entries, 1);
-        self.entries.push(PairOffsets {
-            begin,
-            value: begin + key.len(),
-            end: self.bytes.len(),
-        });
+        self.entries.push(offset);
+    }
+
+    /// Where the pair at `index` begins. After the last pair, where the bytes end.
+    #[inline]
+    fn begin_of(&self, index: usize) -> usize {
+        let entry = self.entries.get(index);
+        entry.map_or(self.bytes.len(), |entry| entry.begin())
     }
 
     /// The number of pairs.
@@ -53,16 +88,12 @@ impl Pairs {
     /// room for more.
     pub fn spare_bytes(&self) -> usize {
         let room = self.bytes.capacity() - self.bytes.len();
-        room + self.entries.capacity() * size_of::<PairOffsets>()
+        room + self.entries.capacity() * size_of::<PairOffset>()
     }
 
     /// Bytes of the keys and values of the pairs in `range`.
     pub fn bytes_of(&self, range: &Range<usize>) -> usize {
-        match &self.entries[range.clone()] {
-            [first, .., last] => last.end - first.begin,
-            [only] => only.end - only.begin,
-            [] => 0,
-        }
+        self.begin_of(range.end) - self.begin_of(range.start)
     }
 
     /// The first pairs of `range`: at most `pairs_max`, and at most `bytes_max` bytes of keys and values.
@@ -74,11 +105,16 @@ impl Pairs {
         bytes_max: usize,
     ) -> Range<usize> {
         let end = range.end.min(range.start + pairs_max);
-        let entries = &self.entries[range.start..end];
-        let Some(first) = entries.first() else {
+        if range.start >= end {
             return range.start..range.start;
-        };
-        let fitting = entries.partition_point(|entry| entry.end - first.begin <= bytes_max);
+        }
+        let bytes_end = self.begin_of(range.start).saturating_add(bytes_max);
+        if self.begin_of(end) <= bytes_end {
+            return range.start..end;
+        }
+        // A pair ends where the next one begins.
+        let after_first = &self.entries[range.start + 1..end];
+        let fitting = after_first.partition_point(|entry| entry.begin() <= bytes_end);
         range.start..range.start + fitting.max(1)
     }
 
@@ -88,11 +124,9 @@ impl Pairs {
     /// `index` is out of bounds.
     #[inline]
     pub fn get(&self, index: usize) -> (&[u8], &[u8]) {
-        let entry = self.entries[index];
-        (
-            &self.bytes[entry.begin..entry.value],
-            &self.bytes[entry.value..entry.end],
-        )
+        let key = self.entries[index].key();
+        let value = key.end..self.begin_of(index + 1);
+        (&self.bytes[key], &self.bytes[value])
     }
 
     /// The first pair.
@@ -116,16 +150,13 @@ impl Pairs {
             self.clone_from(other);
             return;
         }
-        let shift = self.bytes.len();
+        let shift = PairOffset::new(self.bytes.len(), 0);
         grow(&mut self.bytes, other.bytes.len());
         self.bytes.extend_from_slice(&other.bytes);
         grow(&mut self.entries, other.entries.len());
+        let entries = other.entries.iter();
         self.entries
-            .extend(other.entries.iter().map(|entry| PairOffsets {
-                begin: entry.begin + shift,
-                value: entry.value + shift,
-                end: entry.end + shift,
-            }));
+            .extend(entries.map(|entry| entry.behind(shift)));
     }
 
     /// Copies the pairs in `range`.
@@ -155,17 +186,15 @@ impl Pairs {
 
     /// Keeps the first `len` pairs.
     pub(super) fn truncate(&mut self, len: usize) {
-        if let Some(entry) = self.entries.get(len) {
-            self.bytes.truncate(entry.begin);
-            self.entries.truncate(len);
-        }
+        self.bytes.truncate(self.begin_of(len));
+        self.entries.truncate(len);
     }
 
     /// The indexes of the first pairs in `range` whose key is `place`, or is below it: what follows it is less than
     /// 0xFF. The keys in `range` must ascend, and be at `place` or after it.
     pub fn at_or_below(&self, range: Range<usize>, place: &[u8]) -> Range<usize> {
-        let is_within = |entry: &PairOffsets| {
-            let rest = self.bytes[entry.begin..entry.value].strip_prefix(place);
+        let is_within = |entry: &PairOffset| {
+            let rest = self.bytes[entry.key()].strip_prefix(place);
             rest.is_some_and(|rest| rest.first() != Some(&0xFF))
         };
         // Most are few, so the end is looked for from the beginning.
@@ -182,7 +211,7 @@ impl Pairs {
     /// The indexes of the pairs in `range` whose keys are from `begin` to before `end`. The keys in
     /// `range` must ascend.
     pub fn between(&self, range: Range<usize>, begin: &[u8], end: &[u8]) -> Range<usize> {
-        let key = |entry: &PairOffsets| &self.bytes[entry.begin..entry.value];
+        let key = |entry: &PairOffset| &self.bytes[entry.key()];
         let entries = &self.entries[range.clone()];
         let first = entries.partition_point(|entry| key(entry) < begin);
         let length = entries[first..].partition_point(|entry| key(entry) < end);
@@ -193,6 +222,51 @@ impl Pairs {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn pairs_of_all_lengths_are_returned_as_they_were_appended() {
+        let byte = |number: usize| u8::try_from(number % 251).expect("a byte");
+        let lengths = [(1, 0), (10_000, 3), (0, 0), (7, 70_000), (3, 1)];
+        let expected: Vec<_> = (0..40)
+            .map(|number| {
+                let (key, value) = lengths[number % lengths.len()];
+                (vec![byte(number); key], vec![byte(number + 1); value])
+            })
+            .collect();
+        let mut pairs = Pairs::default();
+        for (key, value) in &expected[..17] {
+            pairs.push(key, value);
+        }
+        let mut rest = Pairs::default();
+        for (key, value) in &expected[17..] {
+            rest.push(key, value);
+        }
+        pairs.append(&rest);
+        let bytes = |range: Range<usize>| -> usize {
+            let pairs = expected[range].iter();
+            pairs.map(|(key, value)| key.len() + value.len()).sum()
+        };
+        assert_eq!(pairs.bytes(), bytes(0..40));
+        let expected = || expected.iter().map(|(key, value)| (&key[..], &value[..]));
+        assert!(pairs.iter().eq(expected()));
+        assert!(pairs.reversed().iter().eq(expected().rev()));
+        for (from, to) in [(0, 40), (3, 39), (17, 18), (5, 5), (40, 40)] {
+            assert_eq!(pairs.bytes_of(&(from..to)), bytes(from..to));
+            for bytes_max in [0, 1, 10_003, 10_004, 80_000, 90_000, usize::MAX] {
+                for pairs_max in [1, 4, 100] {
+                    let most = to.min(from + pairs_max);
+                    let fitting = (from..=most)
+                        .rev()
+                        .find(|end| bytes(from..*end) <= bytes_max);
+                    let end = fitting.map_or(most, |end| end.max(most.min(from + 1)));
+                    assert_eq!(pairs.portion(&(from..to), pairs_max, bytes_max), from..end);
+                }
+            }
+        }
+        pairs.truncate(17);
+        assert!(pairs.iter().eq(expected().take(17)));
+        assert_eq!(pairs.bytes(), bytes(0..17));
+    }
 
     #[test]
     fn the_pairs_at_and_below_a_place_are_found_from_the_first_on() {
