@@ -247,9 +247,16 @@ mod tests {
             pairs.map(|(key, value)| key.len() + value.len()).sum()
         };
         assert_eq!(pairs.bytes(), bytes(0..40));
-        let expected = || expected.iter().map(|(key, value)| (&key[..], &value[..]));
-        assert!(pairs.iter().eq(expected()));
-        assert!(pairs.reversed().iter().eq(expected().rev()));
+        let listed = |pairs: &Pairs| -> Vec<_> {
+            let pairs = pairs.iter();
+            pairs
+                .map(|(key, value)| (key.to_vec(), value.to_vec()))
+                .collect()
+        };
+        assert_eq!(listed(&pairs), expected);
+        let mut reversed = listed(&pairs.reversed());
+        reversed.reverse();
+        assert_eq!(reversed, expected);
         for (from, to) in [(0, 40), (3, 39), (17, 18), (5, 5), (40, 40)] {
             assert_eq!(pairs.bytes_of(&(from..to)), bytes(from..to));
             for bytes_max in [0, 1, 10_003, 10_004, 80_000, 90_000, usize::MAX] {
@@ -264,7 +271,7 @@ mod tests {
             }
         }
         pairs.truncate(17);
-        assert!(pairs.iter().eq(expected().take(17)));
+        assert_eq!(listed(&pairs), expected[..17]);
         assert_eq!(pairs.bytes(), bytes(0..17));
     }
 
