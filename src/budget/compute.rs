@@ -7,7 +7,7 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
 
-use super::slice::{count_steps, steps_are_over, turn, uncounted};
+use super::slice::{clock_is_due, count_steps, turn, uncounted};
 use super::{Budget, Steps};
 use crate::error::{Error, Result};
 use crate::limits::{
@@ -99,7 +99,7 @@ pub async fn portion<T>(steps: u64, work: impl FnOnce() -> T) -> T {
 /// Waits for the turn of work of so many steps. Returns whether this thread does it, and then counts them.
 async fn is_short(steps: u64) -> bool {
     // The clock is not read for a few steps, which count.
-    if steps > UNTIMED_STEPS_MAX || steps_are_over() {
+    if steps > UNTIMED_STEPS_MAX || clock_is_due() {
         turn().await;
     }
     let is_short = steps <= PORTION_STEPS_MAX;

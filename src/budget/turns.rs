@@ -70,11 +70,11 @@ mod tests {
 
     use super::*;
     use crate::budget::Sliced;
-    use crate::limits::STEPS_AT_A_TIME;
+    use crate::limits::SLICE_STEPS_MAX;
 
     #[tokio::test]
     async fn a_loop_ends_its_poll_with_the_slice() {
-        const ITEMS: u64 = 10 * STEPS_AT_A_TIME / STEPS_PER_ITEM;
+        const ITEMS: u64 = 10 * SLICE_STEPS_MAX / STEPS_PER_ITEM;
         let mut task = pin!(Sliced::new(async {
             let mut items = in_turns(0..ITEMS);
             let mut visited = 0;
@@ -98,7 +98,7 @@ mod tests {
         let counted = &begun;
         let parts = (0..1_000).map(async |part| {
             counted.set(counted.get() + 1);
-            count_steps(STEPS_AT_A_TIME / 2);
+            count_steps(SLICE_STEPS_MAX / 2);
             turn().await;
             part
         });

@@ -2,14 +2,19 @@
 
 use std::time::Duration;
 
-/// Steps of work, about half a millisecond, after which a task yields. Work that cannot yield moves
-/// to a blocking thread.
+/// Steps of work, at most half a millisecond, between which a task looks at its budget and at the clock. Work that
+/// cannot yield moves to a blocking thread.
 pub const STEPS_AT_A_TIME: u64 = 10_000;
+/// Steps of work after which a slice is over. The clock ends it first where steps take longer than those of large
+/// reads, of which this many take half a millisecond.
+pub const SLICE_STEPS_MAX: u64 = 30_000;
 /// Steps of synchronous work of a known length that run on the thread of its task: as long as a slice. To move
 /// to a blocking thread costs as much as some thousand steps.
 pub const PORTION_STEPS_MAX: u64 = 10_000;
 /// Steps of a portion of work, a few microseconds, before which a task does not read the clock.
 pub const UNTIMED_STEPS_MAX: u64 = 64;
+/// Steps after which it reads the clock before such a portion, too.
+pub const STEPS_PER_CLOCK: u64 = 2_000;
 /// Bytes of a growing list that are moved on the thread of its task. A larger list is moved on a blocking
 /// thread, and grows by a quarter instead of doubling.
 pub const MOVED_BYTES_AT_ONCE: usize = 1 << 20;
@@ -19,7 +24,7 @@ pub const ITEMS_PER_TURN: u64 = 64;
 pub const STEPS_PER_ITEM: u64 = 4;
 /// The most steps of one poll of a task: a slice, what is paid at once before its end, and the portion of
 /// work that is then done.
-pub const POLL_STEPS_MAX: u64 = 2 * STEPS_AT_A_TIME + PORTION_STEPS_MAX;
+pub const POLL_STEPS_MAX: u64 = SLICE_STEPS_MAX + STEPS_AT_A_TIME + PORTION_STEPS_MAX;
 /// The time after which the parts of a task wait for its next poll. Parts ask between portions of
 /// work, which take about as long, so a poll takes about twice this time.
 pub const SLICE_TIME: Duration = Duration::from_micros(500);

@@ -13,7 +13,7 @@
 //! The scheduler polls tasks in turn. So the more tasks wait for their next slice, the shorter slices are:
 //! a new request then waits about [`ROUND_TIME`] for them, not a whole slice for each.
 //!
-//! A slice is also over after [`STEPS_AT_A_TIME`] steps of work. So the most steps of one poll do not
+//! A slice is also over after [`SLICE_STEPS_MAX`] steps of work. So the most steps of one poll do not
 //! depend on the machine, and tests assert them ([`longest_poll_steps`]).
 
 mod poll_clock;
@@ -37,8 +37,8 @@ use tokio::task::yield_now;
 use waiting_parts::WaitingParts;
 
 use crate::limits::{
-    LONG_POLL_TIME, PARTS_RESUMED_AT_ONCE, PORTION_STEPS_MAX, ROUND_TIME, SLICE_TIME,
-    SLICE_TIME_MIN, STEPS_AT_A_TIME,
+    LONG_POLL_TIME, PARTS_RESUMED_AT_ONCE, PORTION_STEPS_MAX, ROUND_TIME, SLICE_STEPS_MAX,
+    SLICE_TIME, SLICE_TIME_MIN, STEPS_PER_CLOCK,
 };
 
 thread_local! {
@@ -48,6 +48,8 @@ thread_local! {
     static BLOCKED: Cell<Duration> = const { Cell::new(Duration::ZERO) };
     /// The steps of work that the current poll has done, without those on a blocked thread.
     static STEPS: Cell<u64> = const { Cell::new(0) };
+    /// Those of them that it had done when it last read the clock.
+    static TIMED_STEPS: Cell<u64> = const { Cell::new(0) };
     /// The parts of the current task that wait for its next slice.
     static PARTS: RefCell<WaitingParts> = RefCell::default();
 }
@@ -179,6 +181,7 @@ impl<'t> Slice<'t> {
             BLOCKED.replace(Duration::ZERO),
             STEPS.replace(0),
         );
+        TIMED_STEPS.set(0);
         swap_parts(parts);
         Self {
             begun,
@@ -255,21 +258,28 @@ pub(super) fn uncount_steps(steps: u64) {
 
 /// Whether the slice of the current task is over. False outside of [`Sliced`].
 pub fn slice_is_over() -> bool {
-    SLICE_END
-        .get()
-        .is_some_and(|end| steps_are_over() || Instant::now() >= end)
+    SLICE_END.get().is_some_and(|end| {
+        TIMED_STEPS.set(STEPS.get());
+        steps_are_over() || Instant::now() >= end
+    })
 }
 
 /// Whether the current poll has done the steps of a slice and of a portion behind it. False outside of
 /// [`Sliced`].
 pub(super) fn portion_is_over() -> bool {
-    SLICE_END.get().is_some() && STEPS.get() >= STEPS_AT_A_TIME + PORTION_STEPS_MAX
+    SLICE_END.get().is_some() && STEPS.get() >= SLICE_STEPS_MAX + PORTION_STEPS_MAX
 }
 
 /// Whether the current poll has done the steps of a slice.
 #[inline]
-pub(super) fn steps_are_over() -> bool {
-    STEPS.get() >= STEPS_AT_A_TIME
+fn steps_are_over() -> bool {
+    STEPS.get() >= SLICE_STEPS_MAX
+}
+
+/// Whether the current poll has done many steps since it read the clock.
+#[inline]
+pub(super) fn clock_is_due() -> bool {
+    STEPS.get().abs_diff(TIMED_STEPS.get()) >= STEPS_PER_CLOCK
 }
 
 /// Waits for a slice that is not over. Call it before a portion of work.
@@ -343,7 +353,7 @@ mod tests {
             let mut works = pin!(async {
                 for _ in 0..2 {
                     turn().await;
-                    count_steps(STEPS_AT_A_TIME);
+                    count_steps(SLICE_STEPS_MAX);
                 }
             });
             poll_fn(|context| {
@@ -381,7 +391,7 @@ mod tests {
     async fn a_part_that_ends_early_does_not_stop_those_behind_it() {
         let task = Sliced::new(async {
             let first = async {
-                count_steps(STEPS_AT_A_TIME);
+                count_steps(SLICE_STEPS_MAX);
                 tokio::select! {
                     biased;
                     () = turn() => {}
@@ -398,7 +408,7 @@ mod tests {
     #[tokio::test]
     async fn a_task_waits_from_the_end_of_its_slice_to_its_next_poll() {
         let mut task = pin!(Sliced::new(async {
-            count_steps(STEPS_AT_A_TIME);
+            count_steps(SLICE_STEPS_MAX);
             turn().await;
             std::future::pending::<()>().await;
         }));

@@ -98,7 +98,7 @@ mod tests {
     use tokio::runtime::Builder;
 
     use crate::budget::{Sliced, count_steps, turn};
-    use crate::limits::STEPS_AT_A_TIME;
+    use crate::limits::SLICE_STEPS_MAX;
 
     use super::*;
 
@@ -121,7 +121,7 @@ mod tests {
                     loop {
                         turn().await;
                         counted.fetch_add(1, Relaxed);
-                        count_steps(STEPS_AT_A_TIME);
+                        count_steps(SLICE_STEPS_MAX);
                     }
                 });
                 let mut parts: FuturesUnordered<_> = parts.collect();

@@ -13,7 +13,7 @@ use crate::budget::Sliced;
 use crate::document::id::DocumentId;
 use crate::document::path::{Path, Place};
 use crate::key::{ChangeKind, LoggedChange};
-use crate::limits::STEPS_AT_A_TIME;
+use crate::limits::SLICE_STEPS_MAX;
 use crate::store::{Read, StoreLimits, Transaction};
 
 /// A store whose reads fail.
@@ -169,7 +169,7 @@ async fn a_follower_takes_as_many_changes_at_once_as_fit_into_a_slice() {
     .await;
     assert_eq!(taken.get(), CHANGES);
     assert!(
-        most as u64 <= STEPS_AT_A_TIME / STEPS_PER_CHANGE + 1,
+        most as u64 <= SLICE_STEPS_MAX / STEPS_PER_CHANGE + 1,
         "{most}"
     );
 }
@@ -181,7 +181,7 @@ async fn a_follower_that_stops_waiting_loses_no_change() {
     loop {
         {
             let mut stopped = pin!(Sliced::new(async {
-                count_steps(STEPS_AT_A_TIME);
+                count_steps(SLICE_STEPS_MAX);
                 follower.take().await
             }));
             let polled = poll_fn(|context| Poll::Ready(stopped.as_mut().poll(context))).await;
