@@ -6,8 +6,8 @@ use std::time::Duration;
 /// cannot yield moves to a blocking thread.
 pub const STEPS_AT_A_TIME: u64 = 10_000;
 /// Steps of work after which a slice is over. The clock ends it first where steps take longer than those of large
-/// reads, of which this many take half a millisecond.
-pub const SLICE_STEPS_MAX: u64 = 30_000;
+/// reads, of which this many take a millisecond.
+pub const SLICE_STEPS_MAX: u64 = 60_000;
 /// Steps of synchronous work of a known length that run on the thread of its task: as long as a slice. To move
 /// to a blocking thread costs as much as some thousand steps.
 pub const PORTION_STEPS_MAX: u64 = 10_000;
@@ -27,7 +27,7 @@ pub const STEPS_PER_ITEM: u64 = 4;
 pub const POLL_STEPS_MAX: u64 = SLICE_STEPS_MAX + STEPS_AT_A_TIME + PORTION_STEPS_MAX;
 /// The time after which the parts of a task wait for its next poll. Parts ask between portions of
 /// work, which take about as long, so a poll takes about twice this time.
-pub const SLICE_TIME: Duration = Duration::from_micros(500);
+pub const SLICE_TIME: Duration = Duration::from_millis(1);
 /// The time in which all tasks that wait for their next slice have had it, besides the portions of work
 /// that they do after it. Their slices are as much shorter.
 pub const ROUND_TIME: Duration = Duration::from_millis(10);
