@@ -8,8 +8,8 @@ pub const STEPS_AT_A_TIME: u64 = 10_000;
 /// Steps of work after which a slice is over. The clock ends it first where steps take longer than those of large
 /// reads, of which this many take a millisecond.
 pub const SLICE_STEPS_MAX: u64 = 60_000;
-/// Steps of synchronous work of a known length that run on the thread of its task: as long as a slice. To move
-/// to a blocking thread costs as much as some thousand steps.
+/// Steps of synchronous work of a known length that run on the thread of its task: half a slice at
+/// most. To move to a blocking thread costs as much as some thousand steps.
 pub const PORTION_STEPS_MAX: u64 = 10_000;
 /// Steps of a portion of work, a few microseconds, before which a task does not read the clock.
 pub const UNTIMED_STEPS_MAX: u64 = 64;
@@ -27,7 +27,10 @@ pub const STEPS_PER_ITEM: u64 = 4;
 pub const POLL_STEPS_MAX: u64 = SLICE_STEPS_MAX + STEPS_AT_A_TIME + PORTION_STEPS_MAX;
 /// The time after which the parts of a task wait for its next poll. Parts ask between portions of
 /// work, which take about as long, so a poll takes about twice this time.
-pub const SLICE_TIME: Duration = Duration::from_millis(1);
+pub const SLICE_TIME: Duration = Duration::from_micros(500);
+/// The time of the first slice after which a task waits for the next one. A whole document of 10,000 leaves is read and
+/// written in it.
+pub const FIRST_SLICE_TIME: Duration = Duration::from_millis(1);
 /// The time in which all tasks that wait for their next slice have had it, besides the portions of work
 /// that they do after it. Their slices are as much shorter.
 pub const ROUND_TIME: Duration = Duration::from_millis(10);

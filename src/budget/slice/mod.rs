@@ -10,6 +10,9 @@
 //! A task is not ready again at once when its parts wake each other: it goes on in its slice, and then waits
 //! until the scheduler has polled the other tasks and has looked for what has arrived ([`TaskWaker`]).
 //!
+//! The first slice of a task that did not wait for one is longer than the next ones. Most requests end in it. What others
+//! have read in the meantime would replace what they have read in the caches of the processor.
+//!
 //! The scheduler polls tasks in turn. So the more tasks wait for their next slice, the shorter slices are:
 //! a new request then waits about [`ROUND_TIME`] for them, not a whole slice for each.
 //!
@@ -37,8 +40,8 @@ use tokio::task::yield_now;
 use waiting_parts::WaitingParts;
 
 use crate::limits::{
-    LONG_POLL_TIME, PARTS_RESUMED_AT_ONCE, PORTION_STEPS_MAX, ROUND_TIME, SLICE_STEPS_MAX,
-    SLICE_TIME, SLICE_TIME_MIN, STEPS_PER_CLOCK,
+    FIRST_SLICE_TIME, LONG_POLL_TIME, PARTS_RESUMED_AT_ONCE, PORTION_STEPS_MAX, ROUND_TIME,
+    SLICE_STEPS_MAX, SLICE_TIME, SLICE_TIME_MIN, STEPS_PER_CLOCK,
 };
 
 thread_local! {
@@ -93,7 +96,10 @@ impl<F: Future> Future for Sliced<F> {
 
     fn poll(mut self: Pin<&mut Self>, scheduled: &mut Context<'_>) -> Poll<F::Output> {
         let this = &mut *self;
-        this.waiting = None;
+        let slice_max = match this.waiting.take() {
+            None => FIRST_SLICE_TIME,
+            Some(_) => SLICE_TIME,
+        };
         let known = this
             .waker
             .take_if(|(task, _)| task.wakes(scheduled.waker()));
@@ -103,7 +109,7 @@ impl<F: Future> Future for Sliced<F> {
         }));
         let context = &mut Context::from_waker(waker);
         this.parts.begin(waker);
-        let slice = Slice::begin(&mut this.parts);
+        let slice = Slice::begin(&mut this.parts, slice_max);
         let mut resumed = 1;
         let wakes = task.begin_poll();
         let polled = loop {
@@ -151,16 +157,16 @@ impl Drop for Waiting {
     }
 }
 
-/// The time of a slice beside as many tasks that wait for theirs.
-fn slice_time(waiting: u32) -> Duration {
+/// The time of a slice of at most `slice_max`, beside as many tasks that wait for theirs.
+fn slice_time(slice_max: Duration, waiting: u32) -> Duration {
     static PROCESSORS: LazyLock<u32> = LazyLock::new(|| {
         let processors = thread::available_parallelism();
         processors.map_or(1, |processors| u32::try_from(processors.get()).unwrap_or(1))
     });
     if waiting < 2 {
-        return SLICE_TIME;
+        return slice_max;
     }
-    (ROUND_TIME * *PROCESSORS / waiting).clamp(SLICE_TIME_MIN, SLICE_TIME)
+    (ROUND_TIME * *PROCESSORS / waiting).clamp(SLICE_TIME_MIN, slice_max)
 }
 
 /// One poll of a task. Restores the slice around it when it is dropped, also by a panic.
@@ -173,9 +179,9 @@ struct Slice<'t> {
 }
 
 impl<'t> Slice<'t> {
-    fn begin(parts: &'t mut WaitingParts) -> Self {
+    fn begin(parts: &'t mut WaitingParts, slice_max: Duration) -> Self {
         let begun = thread_time();
-        let end = Instant::now() + slice_time(WAITING.load(Relaxed));
+        let end = Instant::now() + slice_time(slice_max, WAITING.load(Relaxed));
         let around = (
             SLICE_END.replace(Some(end)),
             BLOCKED.replace(Duration::ZERO),
@@ -317,7 +323,7 @@ mod tests {
             for _ in 0..3 {
                 yields().await;
                 let begun = Instant::now();
-                while begun.elapsed() < SLICE_TIME {
+                while begun.elapsed() < FIRST_SLICE_TIME {
                     std::hint::spin_loop();
                 }
                 worked.set(worked.get() + 1);
@@ -421,12 +427,15 @@ mod tests {
 
     #[test]
     fn slices_are_shorter_beside_many_tasks() {
-        assert_eq!(slice_time(0), SLICE_TIME);
-        assert_eq!(slice_time(u32::MAX), SLICE_TIME_MIN);
+        assert_eq!(slice_time(FIRST_SLICE_TIME, 1), FIRST_SLICE_TIME);
+        assert_eq!(slice_time(SLICE_TIME, u32::MAX), SLICE_TIME_MIN);
         let processors = thread::available_parallelism().expect("known").get();
         let processors = u32::try_from(processors).expect("not as many");
         for tasks in [40, 100] {
-            assert_eq!(slice_time(tasks * processors), ROUND_TIME / tasks);
+            assert_eq!(
+                slice_time(SLICE_TIME, tasks * processors),
+                ROUND_TIME / tasks
+            );
         }
     }
 
