@@ -25,7 +25,8 @@ cases!(
     ]
 );
 
-const DOCUMENTS: i64 = 3_000;
+/// So many that a check takes several times [`TIME_LEFT_MIN`], also on a fast cluster.
+const DOCUMENTS: i64 = 12_000;
 
 async fn filled() -> Client {
     let client = client_of(empty_store().await).await;
