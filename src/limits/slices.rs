@@ -8,8 +8,8 @@ pub const STEPS_AT_A_TIME: u64 = 10_000;
 /// Steps of work after which a slice is over. The clock ends it first where steps take longer than those of large
 /// reads, of which this many take a millisecond.
 pub const SLICE_STEPS_MAX: u64 = 60_000;
-/// Steps of synchronous work of a known length that run on the thread of its task: half a slice at
-/// most. To move to a blocking thread costs as much as some thousand steps.
+/// Steps of synchronous work of a known length that run on the thread of its task: as long as a slice
+/// after the first. To move to a blocking thread costs as much as some thousand steps.
 pub const PORTION_STEPS_MAX: u64 = 10_000;
 /// Steps of a portion of work, a few microseconds, before which a task does not read the clock.
 pub const UNTIMED_STEPS_MAX: u64 = 64;

@@ -10,8 +10,8 @@
 //! A task is not ready again at once when its parts wake each other: it goes on in its slice, and then waits
 //! until the scheduler has polled the other tasks and has looked for what has arrived ([`TaskWaker`]).
 //!
-//! The first slice of a task that did not wait for one is longer than the next ones. Most requests end in it. What others
-//! have read in the meantime would replace what they have read in the caches of the processor.
+//! The first slice of a task that did not wait for one is longer than the next ones. Most requests end in it. What
+//! others read in the meantime would replace what they have read in the caches of the processor.
 //!
 //! The scheduler polls tasks in turn. So the more tasks wait for their next slice, the shorter slices are:
 //! a new request then waits about [`ROUND_TIME`] for them, not a whole slice for each.
