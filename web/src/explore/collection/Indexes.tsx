@@ -25,7 +25,7 @@ export function Indexes({ collection, fields, editable, button, onChanged }: Pro
   const { name, count, indexes } = collection;
   const [asked, setAsked] = useState<string>();
   const [error, setError] = useState<Error>();
-  useProgress(indexes.some(({ state }) => state === 'BUILDING'), onChanged);
+  useProgress(indexes.some(({ state }) => state === 'BUILDING'), collection, onChanged);
   const [adding, setAdding] = useState(false);
   const close = () => {
     setAsked(undefined);

@@ -29,7 +29,7 @@ export function TypePanel({ collection, listed, loaded, editable, propose, onCha
   const { type, error, reload } = loaded;
   const [open, setOpen] = useState<Open>();
   const [failure, setFailure] = useState<Error>();
-  useProgress(listed?.state === 'CHECKING', onChanged);
+  useProgress(listed?.state === 'CHECKING', listed, onChanged);
   const panel = useRef<HTMLElement>(null);
   // What had the focus is gone.
   const close = () => {
