@@ -76,6 +76,11 @@ pub const PAIRS_WALKED_MAX: usize = 4;
 /// Fields of a plan. A field that is selected several times under different conditions is planned once
 /// for each of them.
 pub const PLANNED_FIELDS_MAX: usize = 50_000;
+/// Bytes of a plan. The arguments of a fragment are copied for each of its uses.
+pub const PLANNED_BYTES_MAX: usize = 16 << 20;
+/// Selections that are visited to plan an operation. The selections of a field with several occurrences
+/// under different conditions are visited for each of them.
+pub const VISITED_SELECTIONS_MAX: usize = 10 * PLANNED_FIELDS_MAX;
 /// Steps of work, about a quarter of a millisecond, after which a read of the embedded engine yields.
 pub const READ_STEPS_AT_A_TIME: u64 = 4_096;
 /// Steps of work for a cleared range that a read of the embedded engine steps over: a search for its

@@ -2,10 +2,10 @@
 
 /// Parsed and validated queries in the cache.
 pub const OPERATIONS_CACHED_MAX: usize = 1_000;
-/// Bytes of the texts of these queries. In memory a query takes several dozen times its text.
-pub const OPERATIONS_CACHED_BYTES_MAX: usize = 2 << 20;
-/// Bytes of a query that is cached. Longer queries are parsed for each request.
-pub const OPERATION_CACHED_BYTES_MAX: usize = 16 << 10;
+/// Bytes of these queries in memory, of which there are several dozen for each byte of text.
+pub const OPERATIONS_CACHED_BYTES_MAX: usize = 32 << 20;
+/// Bytes in memory of a query that is cached. Larger queries are parsed for each request.
+pub const OPERATION_CACHED_BYTES_MAX: usize = 2 << 20;
 /// Persisted queries, which clients send by hash alone.
 pub const PERSISTED_QUERIES_MAX: usize = 10_000;
 /// Bytes of the texts of all persisted queries.

@@ -87,7 +87,7 @@ impl GraphQl {
         } = options;
         let pool = Pool::new(bounds.held_bytes);
         database.changes().count_in(pool.clone());
-        let operations = PreparedQueries::new(scope, introspection, &bounds);
+        let operations = PreparedQueries::new(scope, introspection, &bounds, pool.clone());
         Self(Arc::new(ServiceParts {
             database,
             operations,

@@ -5,13 +5,13 @@ use async_graphql::{Name, Pos, Positioned};
 use async_graphql_value::Value as Input;
 
 /// A condition from `@include` or `@skip`: the field is included if `flag` equals `is`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct FieldCondition {
     pub(crate) flag: Flag,
     pub(crate) is: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Flag {
     Fixed(bool),
     Variable(Name),

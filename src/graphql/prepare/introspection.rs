@@ -1,6 +1,7 @@
 //! The fields of a query that introspect the schema. The library executes them, in a query of their own.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
 use async_graphql::parser::types::{
     DocumentOperations, ExecutableDocument, Field, InlineFragment, OperationDefinition, Selection,
@@ -10,12 +11,14 @@ use async_graphql::{Name, Positioned, Variables};
 use async_graphql_value::Value as Input;
 
 use super::condition::FieldCondition;
+use super::prepared_memory::PreparedDocument;
 
 /// The fields `__schema` and `__type` of a query.
 #[derive(Debug)]
 pub(crate) struct Introspection {
-    /// The query, without its root fields.
-    document: ExecutableDocument,
+    document: Arc<PreparedDocument>,
+    /// The operation, without its root fields.
+    operation: Positioned<OperationDefinition>,
     fields: Vec<Positioned<Selection>>,
 }
 
@@ -28,18 +31,22 @@ pub(super) struct IntrospectedFields<'d> {
 impl Introspection {
     /// The `fields` of an operation; none if there are none.
     pub(super) fn new(
-        document: &ExecutableDocument,
+        document: &Arc<PreparedDocument>,
         operation: &OperationDefinition,
         fields: Vec<Positioned<Selection>>,
     ) -> Option<Self> {
         let pos = fields.first()?.pos;
-        let mut operation = operation.clone();
-        operation.selection_set.node.items.clear();
-        let document = ExecutableDocument {
-            operations: DocumentOperations::Single(Positioned::new(operation, pos)),
-            fragments: document.fragments.clone(),
+        let operation = OperationDefinition {
+            ty: operation.ty,
+            variable_definitions: operation.variable_definitions.clone(),
+            directives: operation.directives.clone(),
+            selection_set: Positioned::new(SelectionSet::default(), pos),
         };
-        Some(Self { document, fields })
+        Some(Self {
+            document: document.clone(),
+            operation: Positioned::new(operation, pos),
+            fields,
+        })
     }
 
     /// The number of fields.
@@ -53,7 +60,10 @@ impl Introspection {
         included: impl Iterator<Item = usize>,
         variables: &Variables,
     ) -> ExecutableDocument {
-        let mut document = self.document.clone();
+        let mut document = ExecutableDocument {
+            operations: DocumentOperations::Single(self.operation.clone()),
+            fragments: self.document.fragments.clone(),
+        };
         let fields = included.filter_map(|number| self.fields.get(number).cloned());
         if let DocumentOperations::Single(operation) = &mut document.operations {
             operation.node.selection_set.node.items.extend(fields);

@@ -8,6 +8,7 @@ use async_graphql_value::Value as Input;
 
 use super::condition::FieldCondition;
 use super::introspection::Introspection;
+use super::prepared_memory::PartMemory;
 use crate::document::path::Path;
 use crate::graphql::schema::typed::typed_fields::{
     TypedInverse, TypedPage, TypedPlace, TypedReference,
@@ -20,6 +21,7 @@ use crate::graphql::schema::typed::typed_writes::TypedWrites;
 pub(crate) struct Plan {
     pub(crate) root: Selection,
     pub(crate) size: PlanSize,
+    pub(super) memory: PartMemory,
     /// The fields that introspect the schema, if there are any.
     pub(crate) introspection: Option<Introspection>,
 }
@@ -85,9 +87,9 @@ pub(crate) struct PlannedField {
     /// The position of the field in the query.
     pub(crate) pos: Pos,
     pub(crate) conditions: Vec<FieldCondition>,
-    /// The conditions of earlier occurrences of the field in the selection. If one of them is included,
-    /// the field is there.
-    pub(crate) earlier: Vec<Vec<FieldCondition>>,
+    /// A number that all occurrences of this response name in the selection have, from 0. Only the first
+    /// one that is included is executed. `None` if there is one occurrence.
+    pub(crate) repeated: Option<usize>,
     /// Whether the field can be null, so that its error makes only the field null.
     pub(crate) nullable: bool,
     pub(crate) field: Field,

@@ -2,7 +2,9 @@
 //! type to what it reads.
 
 use std::cell::{Cell, RefCell};
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
+use std::mem::size_of_val;
+use std::sync::Arc;
 
 use async_graphql::parser::types::{
     ExecutableDocument, Field as RequestedField, OperationDefinition, Selection as Requested,
@@ -13,12 +15,14 @@ use async_graphql_value::Value as Input;
 
 use super::condition::FieldCondition;
 use super::introspection::{IntrospectedFields, Introspection, merged};
+use super::occurrences::{Occurrence, PassedOccurrences, Source};
 use super::plan::{
-    ElementField, EntitySelection, Field, FollowSelection, InverseSelection, MutationFunction,
-    NodeSelection, PageField, Paths, Plan, PlanSize, PlannedField, PlannedMutation,
-    ReferenceSelection, Selection, TypedArgument, TypedPageSelection, TypedSelection, ValuesField,
-    Where,
+    ElementField, Field, FollowSelection, InverseSelection, MutationFunction, PageField, Paths,
+    Plan, PlanSize, PlannedField, PlannedMutation, ReferenceSelection, Selection, TypedArgument,
+    TypedPageSelection, TypedSelection, ValuesField, Where,
 };
+use super::prepared_memory::{PartMemory, PreparedDocument, arguments_bytes, selections_bytes};
+use crate::budget::Pool;
 use crate::document::json::write_string;
 use crate::document::path::Path;
 use crate::error::{Error, Limit, Result};
@@ -26,23 +30,27 @@ use crate::graphql::scalars::scalar_types::path_of;
 use crate::graphql::schema::entities::{ENTITIES, ENTITY};
 use crate::graphql::schema::typed::typed_fields::{TypedField, TypedFunction};
 use crate::graphql::schema::types::Types;
-use crate::limits::PLANNED_FIELDS_MAX;
+use crate::limits::{PLANNED_BYTES_MAX, PLANNED_FIELDS_MAX, VISITED_SELECTIONS_MAX};
 
 impl Plan {
     /// Plans a valid operation.
     ///
     /// # Errors
-    /// `TOO_COMPLEX`: it has too many fields. `INTERNAL`: the schema has a field that no plan reads.
+    /// `TOO_COMPLEX`: it has too many fields, or takes too much memory. `UNAVAILABLE`: all requests together
+    /// hold too much. `INTERNAL`: the schema has a field that no plan reads.
     pub(crate) fn of(
-        document: &ExecutableDocument,
+        document: &Arc<PreparedDocument>,
         operation: &OperationDefinition,
         types: &Types,
+        pool: &Pool,
     ) -> Result<Self> {
         let planner = Planner {
             document,
             types,
             size: Cell::default(),
             introspected: RefCell::default(),
+            bytes: Cell::default(),
+            visited: Cell::default(),
         };
         let selected = [Source::of(&operation.selection_set.node)];
         let root = planner.selection(Types::root(operation.ty), &selected);
@@ -51,19 +59,25 @@ impl Plan {
         Ok(Self {
             root,
             size: planner.size.get(),
+            memory: PartMemory::new(planner.bytes.get(), pool)?,
             introspection: Introspection::new(document, operation, introspected),
         })
     }
 }
 
-struct Planner<'d> {
-    document: &'d ExecutableDocument,
-    types: &'d Types,
+pub(super) struct Planner<'d> {
+    pub(super) document: &'d ExecutableDocument,
+    pub(super) types: &'d Types,
     /// What is planned so far, of which the fields are limited. A field with several occurrences under
     /// different conditions is planned for each of them.
     size: Cell<PlanSize>,
     /// The fields that introspect the schema.
     introspected: RefCell<Vec<Positioned<Requested>>>,
+    /// The bytes of the plan, which are limited. Fragments copy their arguments each time.
+    bytes: Cell<usize>,
+    /// Selections that were visited, which are limited. Those of a later occurrence are visited for each
+    /// earlier one.
+    visited: Cell<usize>,
 }
 
 fn too_many_fields() -> Error {
@@ -71,44 +85,19 @@ fn too_many_fields() -> Error {
         Limit::new("plannedFields", PLANNED_FIELDS_MAX),
         format!(
             "more than {PLANNED_FIELDS_MAX} fields, which is the limit; a field that is selected several \
-             times under different conditions counts each time"
+             times under different conditions counts each time, and what is selected below it"
         ),
     )
 }
 
-/// A selection set, and the conditions under which it is selected.
-struct Source<'d> {
-    conditions: Vec<FieldCondition>,
-    selected: &'d SelectionSet,
-}
-
-impl<'d> Source<'d> {
-    fn of(selected: &'d SelectionSet) -> Self {
-        Self {
-            conditions: Vec::new(),
-            selected,
-        }
-    }
-}
-
-/// An occurrence of a field in a selection.
-struct Occurrence<'d> {
-    conditions: Vec<FieldCondition>,
-    field: &'d Positioned<RequestedField>,
-}
-
-impl<'d> Occurrence<'d> {
-    fn key(&self) -> &'d str {
-        &self.field.node.response_key().node
-    }
-}
-
-/// The conditions of fragments.
-#[derive(Default)]
-struct Conditions<'d> {
-    types: HashSet<&'d str>,
-    /// The named fragments that have been visited.
-    fragments: HashSet<&'d Name>,
+fn too_many_bytes() -> Error {
+    Error::too_complex(
+        Limit::new("plannedBytes", PLANNED_BYTES_MAX),
+        format!(
+            "the fields and arguments take more than {PLANNED_BYTES_MAX} bytes of memory, which is the \
+             limit; those of a fragment count for each of its uses"
+        ),
+    )
 }
 
 impl<'d> Planner<'d> {
@@ -117,11 +106,30 @@ impl<'d> Planner<'d> {
         if self.has_too_many_fields() {
             return too_many_fields();
         }
+        if self.has_too_many_bytes() {
+            return too_many_bytes();
+        }
         Error::internal("the schema has a field that no plan reads")
     }
 
     fn has_too_many_fields(&self) -> bool {
-        self.size.get().fields > PLANNED_FIELDS_MAX
+        self.size.get().fields > PLANNED_FIELDS_MAX || self.visited.get() > VISITED_SELECTIONS_MAX
+    }
+
+    fn has_too_many_bytes(&self) -> bool {
+        self.bytes.get() > PLANNED_BYTES_MAX
+    }
+
+    /// Counts bytes of the plan. None if they are too many.
+    fn hold(&self, bytes: usize) -> Option<()> {
+        self.bytes.set(self.bytes.get().saturating_add(bytes));
+        (!self.has_too_many_bytes()).then_some(())
+    }
+
+    /// Counts a selection that is visited. None if there are too many.
+    fn visit(&self) -> Option<()> {
+        self.visited.set(self.visited.get() + 1);
+        (!self.has_too_many_fields()).then_some(())
     }
 
     /// Counts what is planned.
@@ -138,6 +146,7 @@ impl<'d> Planner<'d> {
         };
         let fixed = argument.clone().into_const();
         if let Some(path) = fixed.and_then(|value| path_of(&value).ok()) {
+            self.bytes.set(self.bytes.get() + path.held_bytes());
             return Where::Fixed(path);
         }
         self.count(|size| size.given_paths += 1);
@@ -166,9 +175,10 @@ impl<'d> Planner<'d> {
 
     /// Plans the merged selection of an object. The recursion is bounded by the limit on the levels of
     /// the document.
-    fn selection(&self, of: &str, sources: &[Source<'d>]) -> Option<Selection> {
+    pub(super) fn selection(&self, of: &str, sources: &[Source<'d>]) -> Option<Selection> {
         let mut occurrences = Vec::new();
         for source in sources {
+            self.visit()?;
             self.collect(of, source.selected, &source.conditions, &mut occurrences)?;
         }
         let mut named: HashMap<&str, Vec<&Occurrence<'d>>> = HashMap::new();
@@ -176,21 +186,27 @@ impl<'d> Planner<'d> {
             named.entry(occurrence.key()).or_default().push(occurrence);
         }
         let mut fields = Vec::new();
-        // For each response name, the conditions of the occurrences so far, and their number.
-        let mut passed: HashMap<&str, (Vec<Vec<FieldCondition>>, usize)> = HashMap::new();
+        let mut passed: HashMap<&str, PassedOccurrences<'_>> = HashMap::new();
+        let mut repeated = 0;
         for occurrence in &occurrences {
-            let (earlier, number) = passed.entry(occurrence.key()).or_default();
-            *number += 1;
+            let all = &named[occurrence.key()];
+            let earlier = passed.entry(occurrence.key()).or_default();
+            earlier.number += 1;
             // The field is at the place of an earlier occurrence whenever this one is included.
-            let is_earlier =
-                |other: &Vec<FieldCondition>| other.is_empty() || *other == occurrence.conditions;
-            if earlier.iter().any(is_earlier) {
+            if !earlier.conditions.is_empty() && earlier.conditions.contains(&[][..])
+                || !earlier.conditions.insert(&occurrence.conditions)
+            {
                 continue;
             }
-            let later = &named[occurrence.key()][*number..];
-            fields.push(self.planned(of, occurrence, earlier.clone(), later)?);
-            earlier.push(occurrence.conditions.clone());
+            if earlier.number == 1 && all.len() > 1 && !occurrence.conditions.is_empty() {
+                earlier.repeated = Some(repeated);
+                repeated += 1;
+            }
+            let later = &all[earlier.number..];
+            fields.push(self.planned(of, occurrence, earlier.repeated, later)?);
         }
+        fields.shrink_to_fit();
+        self.hold(size_of_val(&fields[..]))?;
         Some(Selection(fields))
     }
 
@@ -202,6 +218,7 @@ impl<'d> Planner<'d> {
         occurrences: &mut Vec<Occurrence<'d>>,
     ) -> Option<()> {
         for requested in &requested.items {
+            self.visit()?;
             let mut conditions = outer.to_vec();
             for directive in requested.node.directives() {
                 conditions.push(FieldCondition::of(&directive.node)?);
@@ -228,35 +245,41 @@ impl<'d> Planner<'d> {
         Some(())
     }
 
-    /// Plans a field with the selections of its `later` occurrences, unless it is at the place of an
-    /// `earlier` one.
+    /// Plans a field with the selections of its `later` occurrences.
     fn planned(
         &self,
         of: &str,
         occurrence: &Occurrence<'d>,
-        earlier: Vec<Vec<FieldCondition>>,
+        repeated: Option<usize>,
         later: &[&Occurrence<'d>],
     ) -> Option<PlannedField> {
         self.count(|size| size.fields += 1);
-        if self.has_too_many_fields() {
-            return None;
-        }
+        self.visit()?;
         let requested = occurrence.field;
         let key = &requested.node.response_key().node;
         let mut name = vec![b','];
         write_string(&mut name, key);
         name.push(b':');
-        let mut below = vec![Source::of(&requested.node.selection_set.node)];
-        below.extend(later.iter().map(|occurrence| Source {
-            conditions: occurrence.conditions.clone(),
-            selected: &occurrence.field.node.selection_set.node,
-        }));
+        self.hold(
+            name.len()
+                + size_of_val(&occurrence.conditions[..])
+                + arguments_bytes(&requested.node.arguments),
+        )?;
+        let mut below = Vec::new();
+        // A scalar has no selection at any of its occurrences.
+        if !requested.node.selection_set.node.items.is_empty() {
+            below.push(Source::of(&requested.node.selection_set.node));
+            below.extend(later.iter().map(|occurrence| Source {
+                conditions: occurrence.conditions.clone(),
+                selected: &occurrence.field.node.selection_set.node,
+            }));
+        }
         Some(PlannedField {
             key: key.clone(),
             name: name.into(),
             pos: requested.pos,
             conditions: occurrence.conditions.clone(),
-            earlier,
+            repeated,
             nullable: self
                 .types
                 .field_type(of, &requested.node.name.node)
@@ -442,7 +465,7 @@ impl<'d> Planner<'d> {
             },
             "documents" => Field::Documents(arguments(requested), below()?),
             "aggregate" => Field::Aggregate(arguments(requested), below()?),
-            "__schema" | "__type" => self.introspection(requested, sources),
+            "__schema" | "__type" => self.introspection(requested, sources)?,
             "changesCursor" => Field::ChangesCursor,
             "changes" => Field::Change(below()?),
             "collections" => Field::Collections(argument("name").cloned(), below()?),
@@ -521,71 +544,17 @@ impl<'d> Planner<'d> {
         })
     }
 
-    fn introspection(&self, requested: &RequestedField, below: &[Source<'d>]) -> Field {
+    fn introspection(&self, requested: &RequestedField, below: &[Source<'d>]) -> Option<Field> {
+        for source in below {
+            self.hold(selections_bytes(source.selected))?;
+        }
         let occurrences = below.iter().map(|source| IntrospectedFields {
             conditions: &source.conditions,
             selected: source.selected,
         });
         let mut introspected = self.introspected.borrow_mut();
         introspected.push(merged(requested, occurrences));
-        Field::Introspection(introspected.len() - 1)
-    }
-
-    /// Plans the selections of entities. Types that no fragment names share one, which has no fields
-    /// except `__typename`.
-    fn entities(&self, below: &[Source<'d>]) -> Option<EntitySelection> {
-        let collections = self.types.typed_schema().entities.clone();
-        let mut conditions = Conditions::default();
-        for source in below {
-            self.add_conditions(source.selected, &mut conditions)?;
-        }
-        let named = conditions.types.iter().copied();
-        let named = named.filter(|ty| collections.contains_key(*ty));
-        let typed = named.map(|ty| Some((ty.to_owned(), self.selection(ty, below)?)));
-        Some(EntitySelection {
-            of_document: self.selection("Document", below)?,
-            typed: typed.collect::<Option<_>>()?,
-            of_others: self.selection(ENTITY, below)?,
-            collections,
-        })
-    }
-
-    /// Adds the types that the conditions of fragments in a selection set name, at its level.
-    fn add_conditions(
-        &self,
-        selected: &'d SelectionSet,
-        conditions: &mut Conditions<'d>,
-    ) -> Option<()> {
-        for requested in &selected.items {
-            let (ty, below) = match &requested.node {
-                Requested::Field(_) => continue,
-                Requested::InlineFragment(inline) => {
-                    let ty = inline.node.type_condition.as_ref();
-                    (ty.map(|ty| &ty.node), &inline.node.selection_set.node)
-                }
-                Requested::FragmentSpread(spread) => {
-                    let name = &spread.node.fragment_name.node;
-                    if !conditions.fragments.insert(name) {
-                        continue;
-                    }
-                    let fragment = &self.document.fragments.get(name)?.node;
-                    (
-                        Some(&fragment.type_condition.node),
-                        &fragment.selection_set.node,
-                    )
-                }
-            };
-            conditions.types.extend(ty.map(|ty| ty.on.node.as_str()));
-            self.add_conditions(below, conditions)?;
-        }
-        Some(())
-    }
-
-    fn nodes(&self, below: &[Source<'d>]) -> Option<NodeSelection> {
-        Some(NodeSelection {
-            of_document: self.selection("Document", below)?,
-            of_subdocument: self.selection("Subdocument", below)?,
-        })
+        Some(Field::Introspection(introspected.len() - 1))
     }
 }
 

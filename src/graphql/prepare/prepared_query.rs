@@ -11,6 +11,7 @@ use tokio::task::yield_now;
 
 use super::parse::parse;
 use super::plan::Plan;
+use super::prepared_memory::{PartMemory, PreparedDocument};
 use super::query_cost::check_expanded;
 use super::root_field::root_field;
 use super::text_limits::check_text;
@@ -19,7 +20,7 @@ use super::validate::overlapping::conflicts;
 use super::validate::shown::shown;
 use super::validate::unknown_fields::many_unknown_fields;
 use super::validate::variable_usage::disallowed;
-use crate::budget::portion;
+use crate::budget::{Pool, portion};
 use crate::document::leaf::abridged;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::lru_cache::LruCache;
@@ -49,7 +50,7 @@ impl From<Error> for Refusal {
 pub(crate) struct PreparedQuery {
     /// The schema that the document is valid against.
     pub(crate) schema: Arc<ServedSchema>,
-    pub(crate) document: Arc<ExecutableDocument>,
+    pub(crate) document: Arc<PreparedDocument>,
     /// The plans, by the names of their operations.
     plans: Vec<(Option<Name>, Arc<Plan>)>,
 }
@@ -57,20 +58,27 @@ pub(crate) struct PreparedQuery {
 impl PreparedQuery {
     /// # Errors
     /// As [`Plan::of`].
-    fn new(document: ExecutableDocument, schema: Arc<ServedSchema>) -> Result<Self> {
+    fn new(document: ExecutableDocument, schema: Arc<ServedSchema>, pool: &Pool) -> Result<Self> {
+        let document = Arc::new(PreparedDocument::new(document, pool)?);
         let plans = document
             .operations
             .iter()
             .map(|(name, operation)| {
-                let plan = Plan::of(&document, &operation.node, schema.types())?;
+                let plan = Plan::of(&document, &operation.node, schema.types(), pool)?;
                 Ok((name.cloned(), Arc::new(plan)))
             })
             .collect::<Result<_>>()?;
         Ok(Self {
             schema,
             plans,
-            document: Arc::new(document),
+            document,
         })
+    }
+
+    /// The memory of its parts.
+    fn memory(&self) -> impl Iterator<Item = &PartMemory> {
+        let plans = self.plans.iter().map(|(_, plan)| &plan.memory);
+        plans.chain([&self.document.memory])
     }
 
     /// The same query, valid against another schema that the caller knows. A subscription has no use for its
@@ -95,12 +103,30 @@ impl PreparedQuery {
     }
 }
 
+/// A prepared query in a cache.
+struct CachedQuery(Arc<PreparedQuery>);
+
+impl CachedQuery {
+    fn new(query: Arc<PreparedQuery>) -> Arc<Self> {
+        query.memory().for_each(PartMemory::enter_cache);
+        Arc::new(Self(query))
+    }
+}
+
+impl Drop for CachedQuery {
+    fn drop(&mut self) {
+        self.0.memory().for_each(PartMemory::leave_cache);
+    }
+}
+
 /// Prepares queries for the current schema, and caches them by their text.
 pub(crate) struct PreparedQueries {
     schema: ArcSwap<ServedSchema>,
     /// The schema without the types of collections.
     fixed: Arc<ServedSchema>,
     bounds: Bounds,
+    /// The memory of queries that are not in the cache.
+    pool: Pool,
     introspection: bool,
     kept: Mutex<PreparedCache>,
     pinned: ArcSwap<PinnedQueries>,
@@ -109,19 +135,25 @@ pub(crate) struct PreparedQueries {
     replaced: Mutex<Vec<Arc<ServedSchema>>>,
 }
 
-type PreparedCache = LruCache<Box<str>, Arc<PreparedQuery>>;
+type PreparedCache = LruCache<Box<str>, Arc<CachedQuery>>;
 
 /// Queries that stay prepared, by their text. One that is not valid has no value, and also one that was
 /// not requested since the schema was replaced.
-type PinnedQueries = HashMap<Arc<str>, ArcSwapOption<PreparedQuery>>;
+type PinnedQueries = HashMap<Arc<str>, ArcSwapOption<CachedQuery>>;
 
 impl PreparedQueries {
-    pub(crate) fn new(scope: SchemaScope, introspection: bool, bounds: &Bounds) -> Self {
+    pub(crate) fn new(
+        scope: SchemaScope,
+        introspection: bool,
+        bounds: &Bounds,
+        pool: Pool,
+    ) -> Self {
         let fixed = Arc::new(ServedSchema::of(scope, bounds));
         Self {
             schema: ArcSwap::new(fixed.clone()),
             fixed,
             bounds: *bounds,
+            pool,
             introspection,
             kept: Mutex::new(empty_cache()),
             pinned: ArcSwap::default(),
@@ -136,22 +168,22 @@ impl PreparedQueries {
             None => self.kept().get(text),
         };
         // The schema may have been replaced since the query was looked up.
-        kept.filter(|kept| self.is_current(kept))
+        kept.filter(|kept| self.is_current(&kept.0))
+            .map(|kept| kept.0.clone())
     }
 
     /// Parses, validates and caches this text.
     pub(crate) async fn document(&self, text: &str) -> Result<Arc<PreparedQuery>, Refusal> {
         let document = self.prepare(text).await?;
         if let Some(pinned) = self.pinned.load().get(text) {
-            pinned.store(Some(document.clone()));
+            pinned.store(Some(CachedQuery::new(document.clone())));
             self.unpin_if_replaced(pinned);
-        } else if text.len() <= OPERATION_CACHED_BYTES_MAX {
+        } else {
+            let bytes = text.len() + document.memory().map(PartMemory::bytes).sum::<usize>();
             let mut cache = self.kept();
             // A replacement of the schema empties the cache afterwards.
-            if self.is_current(&document) {
-                // The cache counts the bytes of the text. A prepared query takes some dozen times as
-                // many.
-                cache.keep(text.into(), document.clone(), text.len());
+            if bytes <= OPERATION_CACHED_BYTES_MAX && self.is_current(&document) {
+                cache.keep(text.into(), CachedQuery::new(document.clone()), bytes);
             }
         }
         Ok(document)
@@ -163,11 +195,11 @@ impl PreparedQueries {
     }
 
     /// Drops a pinned query that was prepared while the schema was replaced.
-    fn unpin_if_replaced(&self, pinned: &ArcSwapOption<PreparedQuery>) {
+    fn unpin_if_replaced(&self, pinned: &ArcSwapOption<CachedQuery>) {
         if pinned
             .load()
             .as_ref()
-            .is_some_and(|it| !self.is_current(it))
+            .is_some_and(|it| !self.is_current(&it.0))
         {
             pinned.store(None);
         }
@@ -191,6 +223,7 @@ impl PreparedQueries {
                     }
                 },
             };
+            let document = document.map(CachedQuery::new);
             pinned.insert(text.clone(), ArcSwapOption::new(document));
             yield_now().await;
         }
@@ -250,7 +283,7 @@ impl PreparedQueries {
                 root_field(&document, &operation.node)?;
             }
         }
-        Ok(Arc::new(PreparedQuery::new(document, schema)?))
+        Ok(Arc::new(PreparedQuery::new(document, schema, &self.pool)?))
     }
 
     /// The current schema.
@@ -399,27 +432,129 @@ mod tests {
     use super::*;
     use crate::graphql::prepare::plan::Field;
 
+    fn operations() -> (PreparedQueries, Pool) {
+        let pool = Pool::new(1 << 30);
+        let operations =
+            PreparedQueries::new(SchemaScope::Full, true, &Bounds::DEFAULT, pool.clone());
+        (operations, pool)
+    }
+
+    async fn prepared(operations: &PreparedQueries, text: &str) -> Arc<PreparedQuery> {
+        operations.document(text).await.unwrap_or_else(|refusal| {
+            panic!(
+                "it is valid: {}",
+                match refusal {
+                    Refusal::Error(error) => error.to_string(),
+                    Refusal::Invalid(errors) => format!("{errors:?}"),
+                }
+            )
+        })
+    }
+
+    /// A query of `uses` fields that copy an argument of `bytes` bytes from a fragment.
+    fn copying(uses: usize, bytes: usize) -> String {
+        let uses: String = (0..uses)
+            .map(|number| format!(" a{number}: documents {{ nodes {{ ...F }} }}"))
+            .collect();
+        let path = "x".repeat(bytes);
+        format!("{{{uses} }} fragment F on Document {{ select(query: \"$.{path}\") {{ path }} }}")
+    }
+
     #[tokio::test]
-    async fn queries_over_the_cache_limit_are_not_cached() {
-        const QUERY: &str = "{ __typename }";
-        let operations = PreparedQueries::new(SchemaScope::Full, true, &Bounds::DEFAULT);
-        for (bytes, kept) in [
-            (OPERATION_CACHED_BYTES_MAX, true),
-            (OPERATION_CACHED_BYTES_MAX + 1, false),
-        ] {
-            let text = format!("{QUERY}{}", ",".repeat(bytes - QUERY.len()));
-            assert!(operations.document(&text).await.is_ok(), "it is valid");
-            assert_eq!(operations.kept_document(&text).is_some(), kept, "{bytes}");
+    async fn queries_over_the_cache_limit_are_not_cached_and_count_while_they_are_used() {
+        let (operations, pool) = operations();
+        let small = copying(100, 1_000);
+        let query = prepared(&operations, &small).await;
+        assert!(operations.kept_document(&small).is_some());
+        assert_eq!(pool.held(), 0, "the cache has a bound of its own");
+        drop(query);
+        let large = copying(500, 10_000);
+        let query = prepared(&operations, &large).await;
+        assert!(operations.kept_document(&large).is_none());
+        assert!(pool.held() > 500 * 10_000, "{}", pool.held());
+        // As a subscription has it, which needs neither its document nor its schema.
+        let plan = query.plan(None).expect("an operation");
+        drop(query);
+        assert!(pool.held() > 500 * 10_000, "{}", pool.held());
+        drop(plan);
+        assert_eq!(pool.held(), 0);
+    }
+
+    #[tokio::test]
+    async fn the_cache_is_bounded_by_memory_and_what_leaves_it_counts_while_it_is_used() {
+        let (operations, pool) = operations();
+        let text = copying(500, 1_000);
+        let first = prepared(&operations, &text).await;
+        let bytes = first.memory().map(PartMemory::bytes).sum::<usize>();
+        assert!(bytes > 500 * 1_000, "{bytes}");
+        let room = OPERATIONS_CACHED_BYTES_MAX / bytes;
+        for number in 0..room {
+            let text = format!("{text} # {number}");
+            prepared(&operations, &text).await;
         }
+        assert!(operations.kept_document(&text).is_none(), "it was evicted");
+        let (_, cached) = operations.kept().size();
+        assert!(cached <= OPERATIONS_CACHED_BYTES_MAX, "{cached}");
+        assert!(pool.held() > 500 * 1_000, "{}", pool.held());
+        drop(first);
+        assert_eq!(pool.held(), 0);
+    }
+
+    #[tokio::test]
+    async fn a_plan_that_takes_too_much_memory_is_refused() {
+        let (operations, pool) = operations();
+        let too_large = copying(500, 100_000);
+        match operations.document(&too_large).await {
+            Err(Refusal::Error(error)) => {
+                let limit = error.facts().and_then(|facts| facts.limit);
+                let limit = limit.expect("it exceeds a limit");
+                assert_eq!(limit.name(), "plannedBytes");
+            }
+            _ => panic!("50 MB are planned"),
+        }
+        assert_eq!(pool.held(), 0);
+    }
+
+    /// The occurrences of a field under different conditions take memory and time in proportion to their
+    /// number.
+    #[tokio::test]
+    async fn occurrences_under_many_conditions_are_planned_in_linear_memory() {
+        const EACH: usize = 20;
+        let (operations, _) = operations();
+        let mut variables = String::new();
+        let mut fragments = String::new();
+        for level in 0..3 {
+            let below = if level < 2 {
+                format!("...F{}", level + 1)
+            } else {
+                "kind".to_owned()
+            };
+            let mut spreads = String::new();
+            for number in 0..EACH {
+                variables.push_str(&format!(" $v{level}_{number}: Boolean!"));
+                spreads.push_str(&format!(" {below} @include(if: $v{level}_{number})"));
+            }
+            fragments.push_str(&format!(" fragment F{level} on Subdocument {{{spreads} }}"));
+        }
+        let text = format!("query({variables}) {{ document(id: 1) {{ ...F0 }} }}{fragments}");
+        let query = prepared(&operations, &text).await;
+        let plan = query.plan(None).expect("an operation");
+        let Field::Document { below, .. } = &plan.root.0[0].field else {
+            panic!("a document");
+        };
+        assert_eq!(below.0.len(), EACH.pow(3));
+        assert!(below.0.iter().all(|field| field.repeated == Some(0)));
+        let each = plan.memory.bytes() / EACH.pow(3);
+        assert!(each < 2_000, "{each} bytes for each");
     }
 
     #[tokio::test]
     async fn the_root_fields_of_a_subscription_are_merged() {
-        let operations = PreparedQueries::new(SchemaScope::Full, true, &Bounds::DEFAULT);
-        let query = "subscription { document(id: 1) { kind } ...F }
+        let (operations, _) = operations();
+        let text = "subscription { document(id: 1) { kind } ...F }
             fragment F on Subscription { document(id: 1) { length } ... { document(id: 1) { id } } }";
-        let prepared = operations.document(query).await.ok().expect("it is valid");
-        let plan = prepared.plan(None).expect("an operation");
+        let query = prepared(&operations, text).await;
+        let plan = query.plan(None).expect("an operation");
         let [only] = &plan.root.0[..] else {
             panic!("one root field");
         };

@@ -200,3 +200,83 @@ fn lists_in_lists_count_as_held_memory() {
     case.check("values with long keys", &vec![request; 8], &bounded);
     case.end();
 }
+
+/// Plans copied the conditions of all earlier occurrences of a field, and the arguments of fragments, and the
+/// cache counted only the texts of queries: 2 KB of text took 600 MiB, and stayed in the cache.
+#[test]
+fn plans_and_the_cache_of_queries_are_bounded() {
+    let Some(_alone) = alone() else { return };
+    let mut case = Case::new(Limits::LOW);
+    store(&mut case.server.client(), "D", "deep", "{\"d\":1}");
+    let refused = Expected::Refused(&["TOO_COMPLEX"]);
+    for field in ["kind", "subdocument(path: \"/d\")"] {
+        let (query, variables) = under_conditions(15, field);
+        let expected = match field {
+            "kind" => Expected::Data(json!({"document": {}})),
+            _ => refused.clone(),
+        };
+        let requests = |number: usize| {
+            let text = format!("{query} # {number}");
+            post(&body(&text, &variables))
+        };
+        for round in 0..4 {
+            let eight: Vec<_> = (0..8).map(|client| requests(8 * round + client)).collect();
+            case.check(field, &eight, &expected);
+        }
+    }
+    let uses = repeated(500, "a#: documents(collection: \"E\") { nodes { ...F } } ");
+    for (bytes, expected) in [(10_000, Expected::Bounded), (100_000, refused)] {
+        let path = "x".repeat(bytes);
+        let fragment =
+            format!("fragment F on Document {{ select(query: \"$.{path}\") {{ kind }} }}");
+        let request = |number: usize| {
+            let text = format!("{{ {uses} }} {fragment} # {number}");
+            post(&body(&text, "{}"))
+        };
+        for round in 0..4 {
+            let eight: Vec<_> = (0..8).map(|client| request(8 * round + client)).collect();
+            case.check("copied arguments", &eight, &expected);
+        }
+    }
+    // Many texts that differ, each with a plan of about a megabyte.
+    let path = "x".repeat(2_000);
+    let fragment = format!("fragment F on Document {{ select(query: \"$.{path}\") {{ kind }} }}");
+    for round in 0..50 {
+        let eight: Vec<_> = (0..8)
+            .map(|client| {
+                let text = format!("{{ {uses} }} {fragment} # {}", 8 * round + client);
+                post(&body(&text, "{}"))
+            })
+            .collect();
+        case.check("cached queries", &eight, &Expected::Bounded);
+    }
+    case.end();
+}
+
+/// A query of a field that occurs `each`³ times, under different conditions.
+fn under_conditions(each: usize, field: &str) -> (String, String) {
+    let (mut declared, mut variables) = (Vec::new(), Vec::new());
+    let mut fragments = String::new();
+    for level in 0..3 {
+        let spreads: String = (0..each)
+            .map(|number| {
+                declared.push(format!("$v{level}x{number}: Boolean!"));
+                variables.push(format!("\"v{level}x{number}\": false"));
+                let condition = format!("@include(if: $v{level}x{number})");
+                match (level, field) {
+                    (2, "kind") => format!("kind {condition} "),
+                    (2, field) => format!("{field} {condition} {{ kind }} "),
+                    _ => format!("...C{} {condition} ", level + 1),
+                }
+            })
+            .collect();
+        fragments.push_str(&format!(
+            "fragment C{level} on Subdocument {{ {spreads} }} "
+        ));
+    }
+    let declared = declared.join(" ");
+    let query = format!(
+        "query ({declared}) {{ document(collection: \"D\", id: \"deep\") {{ ...C0 }} }} {fragments}"
+    );
+    (query, format!("{{{}}}", variables.join(", ")))
+}

@@ -17,6 +17,8 @@ pub(super) const FAMILIES: &[(&str, Family)] = &[
     ("long aliases", long_aliases),
     ("values again and again", values),
     ("fragments", fragments),
+    ("copied arguments", copied_arguments),
+    ("occurrences under conditions", conditions),
     ("indexes and collections", collections),
 ];
 
@@ -220,4 +222,58 @@ fn collections(maker: &mut Maker) -> Operation {
         maker.large(10),
         &format!("c#: collections {{ {below} }} "),
     ))
+}
+
+/// Arguments of a fragment, which a plan copies for each of its uses.
+fn copied_arguments(maker: &mut Maker) -> Operation {
+    let uses = repeated(
+        maker.large(500),
+        "a#: documents(collection: \"none\") { nodes { ...F } } ",
+    );
+    let name = "x".repeat(maker.large(100_000));
+    let field = maker.one_of(&["select(query: \"$.", "subdocument(path: \"/"]);
+    Operation {
+        fields: uses,
+        fragments: format!("fragment F on Document {{ {field}{name}\") {{ kind }} }} "),
+        ..Operation::default()
+    }
+}
+
+/// Occurrences of a field under different conditions.
+fn conditions(maker: &mut Maker) -> Operation {
+    const LEVELS: usize = 3;
+    let each = maker.random.random_range(1..21);
+    let field = maker.one_of(&[
+        "kind @",
+        "... on Document @ { key }",
+        "subdocument(path: \"/d\") @ { kind }",
+    ]);
+    let is = maker.one_of(&["false", "true"]);
+    let (mut declared, mut variables) = (Vec::new(), Vec::new());
+    let mut fragments = String::new();
+    for level in 0..LEVELS {
+        let below = match level + 1 {
+            LEVELS => field.to_owned(),
+            next => format!("...C{next} @"),
+        };
+        let mut spreads = String::new();
+        for number in 0..each {
+            declared.push(format!("$v{level}x{number}: Boolean!"));
+            variables.push(format!("\"v{level}x{number}\": {is}"));
+            // Writing to a string cannot fail.
+            let condition = format!("@include(if: $v{level}x{number})");
+            let _ = write!(spreads, "{} ", below.replace('@', &condition));
+        }
+        let _ = write!(
+            fragments,
+            "fragment C{level} on Subdocument {{ {spreads} }} "
+        );
+    }
+    Operation {
+        declared: declared.join(" "),
+        fields: "document(collection: \"arrays\", id: \"deep\") { ...C0 }".to_owned(),
+        fragments,
+        variables: variables.join(", "),
+        ..Operation::default()
+    }
 }

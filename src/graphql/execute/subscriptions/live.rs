@@ -10,7 +10,6 @@ use std::future::Future;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
-use async_graphql::parser::types::ExecutableDocument;
 use futures::future::BoxFuture;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep_until};
@@ -21,6 +20,7 @@ use crate::database::ChangeFollower;
 use crate::error::{Error, Result};
 use crate::graphql::context::rules_in_force::{RulesInForce, are_replaced, replaced};
 use crate::graphql::execute::streaming::{EventResponse, ResponseStream};
+use crate::graphql::prepare::prepared_memory::PreparedDocument;
 use crate::limits::{LIVE_EXECUTIONS_AT_ONCE, LIVE_FAST_TIME_MAX, LIVE_TIME_SHARE};
 
 /// The live queries of a server. However many there are, few are executed at the same time, and each
@@ -38,7 +38,7 @@ type QueryMap = HashMap<Arc<LiveKey>, Weak<LiveResponse>>;
 
 /// What subscribers must have in common to share executions.
 pub(crate) struct LiveKey {
-    pub(crate) document: Arc<ExecutableDocument>,
+    pub(crate) document: Arc<PreparedDocument>,
     pub(crate) operation: Option<Box<str>>,
     /// The JSON text of the variables.
     pub(crate) variables: Box<[u8]>,
@@ -47,14 +47,7 @@ pub(crate) struct LiveKey {
 }
 
 impl LiveKey {
-    fn parts(
-        &self,
-    ) -> (
-        *const ExecutableDocument,
-        Option<&str>,
-        &[u8],
-        Option<&[u8]>,
-    ) {
+    fn parts(&self) -> (*const PreparedDocument, Option<&str>, &[u8], Option<&[u8]>) {
         // The key owns the document, so no other document has its address.
         let document = Arc::as_ptr(&self.document);
         let caller = self.caller.as_ref().map(|caller| &caller[..]);
@@ -321,8 +314,10 @@ mod tests {
         let database = database.await.expect("a database");
         let interest = Interest::in_collection("D".to_owned());
         let follow = database.changes().follow(interest, FollowFrom::Now);
+        let document = parse_query("{ a }").expect("a query");
+        let document = PreparedDocument::new(document, &Pool::new(usize::MAX));
         let key = LiveKey {
-            document: Arc::new(parse_query("{ a }").expect("a query")),
+            document: Arc::new(document.expect("there is room")),
             operation: None,
             variables: Box::default(),
             caller: None,

@@ -37,12 +37,6 @@ pub(crate) enum PageArguments<'p> {
 pub(crate) struct PlanArguments<'p>(pub(crate) &'p Coerced);
 
 impl<'p> PlanArguments<'p> {
-    /// Whether a field is included, here and not at an earlier place.
-    pub(crate) fn is_there(self, selected: &PlannedField) -> bool {
-        let earlier = &selected.earlier;
-        self.hold(&selected.conditions) && !earlier.iter().any(|earlier| self.hold(earlier))
-    }
-
     /// Whether all conditions hold. A variable without a value is false.
     fn hold(self, conditions: &[FieldCondition]) -> bool {
         conditions.iter().all(|FieldCondition { flag, is }| {
@@ -54,10 +48,22 @@ impl<'p> PlanArguments<'p> {
         })
     }
 
-    /// The fields of a selection that are included.
+    /// The fields of a selection that are included, of each response name the first one.
     pub(crate) fn included(self, selection: &Selection) -> impl Iterator<Item = &PlannedField> {
-        let included = selection.0.iter();
-        included.filter(move |selected| self.is_there(selected))
+        let mut passed = Vec::new();
+        selection.0.iter().filter(move |selected| {
+            let Some(number) = selected.repeated else {
+                return self.hold(&selected.conditions);
+            };
+            if passed.len() <= number {
+                passed.resize(number + 1, false);
+            }
+            if !passed[number] {
+                passed[number] = self.hold(&selected.conditions);
+                return passed[number];
+            }
+            false
+        })
     }
 
     /// The number of selected fields, at every level.

@@ -351,29 +351,27 @@ impl<'p> Binder<'p> {
         mut member: impl FnMut(&mut Self, &'p Field) -> Result<()>,
     ) -> Result<()> {
         let mut first = true;
-        for selected in &selection.0 {
-            if self.arguments.is_there(selected) {
-                self.text(&selected.name[usize::from(first)..]);
-                first = false;
-                match (&selected.field, self.entity) {
-                    (Field::Typename(name), _) => {
-                        self.text(name.as_bytes());
-                        continue;
-                    }
-                    (Field::EntityTypename, Some(ty)) => {
-                        for part in ["\"", ty, "\""] {
-                            self.text(part.as_bytes());
-                        }
-                        continue;
-                    }
-                    _ => {}
+        for selected in self.arguments.included(selection) {
+            self.text(&selected.name[usize::from(first)..]);
+            first = false;
+            match (&selected.field, self.entity) {
+                (Field::Typename(name), _) => {
+                    self.text(name.as_bytes());
+                    continue;
                 }
-                let around = self.enter(PositionKind::Field(selected));
-                if let Err(error) = member(self, &selected.field) {
-                    self.fail(error, selected.nullable)?;
+                (Field::EntityTypename, Some(ty)) => {
+                    for part in ["\"", ty, "\""] {
+                        self.text(part.as_bytes());
+                    }
+                    continue;
                 }
-                self.position = around;
+                _ => {}
             }
+            let around = self.enter(PositionKind::Field(selected));
+            if let Err(error) = member(self, &selected.field) {
+                self.fail(error, selected.nullable)?;
+            }
+            self.position = around;
         }
         self.text(b"}");
         Ok(())
