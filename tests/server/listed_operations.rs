@@ -362,9 +362,18 @@ fn invalid_files_prevent_the_start() {
 /// Other queries evict one another from the cache, and a long text is not cached at all.
 #[test]
 fn listed_operations_stay_prepared() {
+    const LONG_NAME: usize = 3_000;
     let directory = tempfile::tempdir().expect("a directory");
-    let long = format!("{TITLE} #{}", "x".repeat(OPERATION_CACHED_BYTES_MAX));
-    let text = json!({"short": TITLE, "long": long}).to_string();
+    // The plan has the path once for each use of the fragment.
+    let uses = OPERATION_CACHED_BYTES_MAX / LONG_NAME;
+    let uses: String = (0..uses)
+        .map(|n| format!(" a{n}: document(id: $id) {{ ...F }}"))
+        .collect();
+    let path = "x".repeat(LONG_NAME);
+    let large = format!(
+        "query ($id: ID!) {{{uses} }} fragment F on Subdocument {{ value(path: \"/{path}\") }}"
+    );
+    let text = json!({"short": TITLE, "large": large}).to_string();
     let file = write(&directory, "operations.json", &text);
     let server = start(&file, &[]);
     let mut connection = server.connect();
@@ -377,7 +386,7 @@ fn listed_operations_stay_prepared() {
         r#"phyllo_operation_cache_total{{result="miss"}} {}"#,
         OPERATIONS_CACHED_MAX + 1
     );
-    for id in ["short", "long"] {
+    for id in ["short", "large"] {
         wait_for(&server, id, None);
         let metrics = server.ask("GET", "/metrics", &[], "").body;
         assert!(metrics.contains(&misses), "{metrics}");
