@@ -359,7 +359,7 @@ fn invalid_files_prevent_the_start() {
     }
 }
 
-/// Other queries evict one another from the cache, and a long text is not cached at all.
+/// Other queries evict one another from the cache, and a large one is not cached at all.
 #[test]
 fn listed_operations_stay_prepared() {
     const LONG_NAME: usize = 3_000;
