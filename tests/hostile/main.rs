@@ -23,6 +23,7 @@ mod findings;
 mod generated;
 mod items;
 mod limits;
+mod many_subscriptions;
 mod referring;
 mod requests;
 mod server;

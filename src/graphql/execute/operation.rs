@@ -5,7 +5,7 @@ use std::sync::Arc;
 use async_graphql::Name;
 
 use super::planned::state_before::{STATE_QUERY, StateBefore};
-use crate::budget::{offload_if_large, reads_here};
+use crate::budget::{Share, offload_if_large, reads_here};
 use crate::database::IdempotencyKey;
 use crate::error::Result;
 use crate::graphql::prepare::plan::Plan;
@@ -39,19 +39,26 @@ pub(crate) struct IdleOperation {
     variables: IdleVariables,
     principal: Principal,
     is_listed: bool,
+    /// The memory of its variables, and of what else was taken from its request.
+    _memory: Share,
 }
 
 impl IdleOperation {
-    /// Keeps an operation, which has no idempotency key.
-    pub(crate) fn new(operation: Operation) -> Self {
-        Self {
+    /// Keeps an operation, which has no idempotency key. Its variables count in `memory`.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: all requests together hold too much.
+    pub(crate) fn new(operation: Operation, memory: Share) -> Result<Self> {
+        memory.take(operation.variables.sizes().values().sum())?;
+        Ok(Self {
             prepared: operation.prepared,
             plan: operation.plan,
             name: operation.name.map(Into::into),
             variables: IdleVariables::new(operation.variables),
             principal: operation.rights.principal,
             is_listed: operation.rights.is_listed,
-        }
+            _memory: memory,
+        })
     }
 
     /// The sender, and whether the operation is a listed one, sent by its id.

@@ -248,6 +248,7 @@ impl GraphQl {
         let selected = select(document, operation.name.as_deref())?;
         let field = root_field(document, selected)?;
         let target = target(field, (&operation.plan, &operation.variables), after)?;
+        let memory = self.0.pool.share();
         let inner = self.0.clone();
         let rules = inner.rules.as_ref().map(RulesInForce::followed);
         let time = allowed.deadline.saturating_duration_since(Instant::now());
@@ -264,7 +265,8 @@ impl GraphQl {
                     interest
                 };
                 let follow = self.0.database.changes().follow(interest, FollowFrom::Now);
-                let idle = self.0.idle(operation);
+                memory.take(key.variables.len())?;
+                let idle = self.0.idle(operation, memory)?;
                 let execute = move || -> BoxFuture<'static, EventResponse> {
                     let (inner, operation) = (inner.clone(), inner.renewed(&idle));
                     Box::pin(async move { inner.respond_to_event(operation, allowed()).await })
@@ -274,7 +276,7 @@ impl GraphQl {
                     .await
             }
             SubscriptionTarget::Changes(interest, span) => {
-                let idle = Arc::new(self.0.idle(operation));
+                let idle = Arc::new(self.0.idle(operation, memory)?);
                 let interest = Arc::new(interest);
                 let check = {
                     let (inner, idle, interest) = (inner.clone(), idle.clone(), interest.clone());

@@ -15,7 +15,7 @@ use super::operation::{IdleOperation, Operation, coerced};
 use super::planned::PlanArguments;
 use super::planned::permit::plan_permit::lists;
 use super::service::{GraphQl, ServiceParts};
-use crate::budget::Budget;
+use crate::budget::{Budget, Share};
 use crate::error::{Error, Result};
 use crate::graphql::prepare::plan::Field;
 use crate::graphql::prepare::prepared_query::Refusal;
@@ -102,15 +102,20 @@ impl GraphQl {
 }
 
 impl ServiceParts {
-    /// A subscription between two executions. It does not keep its schema in memory.
-    pub(super) fn idle(&self, operation: Operation) -> IdleOperation {
+    /// A subscription between two executions. It does not keep its schema in memory. It counts as `memory`
+    /// from now on.
+    ///
+    /// # Errors
+    /// `UNAVAILABLE`: all requests together hold too much.
+    pub(super) fn idle(&self, operation: Operation, memory: Share) -> Result<IdleOperation> {
         let prepared = operation
             .prepared
             .with_schema(self.operations.fixed_schema());
-        IdleOperation::new(Operation {
+        let operation = Operation {
             prepared,
             ..operation
-        })
+        };
+        IdleOperation::new(operation, memory)
     }
 
     /// The schema that the sender of an operation may know: with the types of those collections of which the
