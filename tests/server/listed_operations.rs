@@ -362,7 +362,7 @@ fn invalid_files_prevent_the_start() {
 /// Other queries evict one another from the cache, and a large one is not cached at all.
 #[test]
 fn listed_operations_stay_prepared() {
-    const LONG_NAME: usize = 3_000;
+    const LONG_NAME: usize = 4_000;
     let directory = tempfile::tempdir().expect("a directory");
     // The plan has the path once for each use of the fragment.
     let uses = OPERATION_CACHED_BYTES_MAX / LONG_NAME;
