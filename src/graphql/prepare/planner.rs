@@ -193,9 +193,9 @@ impl<'d> Planner<'d> {
             let earlier = passed.entry(occurrence.key()).or_default();
             earlier.number += 1;
             // The field is at the place of an earlier occurrence whenever this one is included.
-            if !earlier.conditions.is_empty() && earlier.conditions.contains(&[][..])
-                || !earlier.conditions.insert(&occurrence.conditions)
-            {
+            let is_earlier = earlier.conditions.contains(&[][..])
+                || !earlier.conditions.insert(&occurrence.conditions);
+            if is_earlier {
                 continue;
             }
             if earlier.number == 1 && all.len() > 1 && !occurrence.conditions.is_empty() {
