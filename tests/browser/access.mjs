@@ -56,7 +56,7 @@ export async function access({ page, check, screenshot }, { guarded, token, read
     await page.getByRole('link', { name: 'guides 1' }).click();
   });
   await check('the sample data has its types', async () => {
-    await page.getByText('All documents fit').waitFor();
+    await page.getByText('All documents fit', { exact: true }).waitFor();
   });
   await check('a server without a change log says so', async () => {
     await page.getByText('Not live: the change log is off').waitFor();
@@ -107,7 +107,7 @@ export async function access({ page, check, screenshot }, { guarded, token, read
     await page.setViewportSize({ width: 1280, height: 800 });
     await page.getByRole('link', { name: '← countries' }).click();
     await page.getByRole('link', { name: 'FRA', exact: true }).waitFor();
-    await page.getByText('All documents fit').waitFor();
+    await page.getByText('All documents fit', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Definition' }).click();
     await page.getByLabel('Definition of the type').waitFor();
     assert.equal(await page.getByRole('button', { name: /^(Insert|New index|Change the type|Drop the type)$/ }).count(), 0);

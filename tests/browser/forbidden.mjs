@@ -142,7 +142,7 @@ export async function forbidden({ page, check, screenshot }, { ruled, secret, re
     await client.query(set, { collection: 'open', schema: { title: 'Place', type: 'object', properties: { area: { type: 'number' } } } });
     await client.query(set, { collection: 'people', schema: { type: 'object', properties: { profile: { type: 'object', properties: { name } } } } });
     await open(user('ada'), '#/c/open');
-    await page.getByText('All documents fit').waitFor();
+    await page.getByText('All documents fit', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Definition' }).click();
     await page.getByLabel('Definition of the type').getByText('"Place"').waitFor();
     await page.getByRole('button', { name: 'Change the type' }).click();

@@ -111,7 +111,7 @@ export async function graphiql({ base, page, check, screenshot, complaints, host
     await page.getByRole('link', { name: 'gadgets 1' }).click();
     await page.getByRole('button', { name: 'Set a type' }).click();
     await page.getByRole('button', { name: 'Set the type' }).click();
-    await page.getByText('All documents fit').waitFor();
+    await page.getByText('All documents fit', { exact: true }).waitFor();
     await page.getByRole('link', { name: 'GraphiQL' }).click();
     await type('{ gadget(key: "one") { weig');
     await until(async () => {

@@ -53,7 +53,7 @@ export async function types({ base, page, check, screenshot, client }) {
 
   await check('a collection with a type shows its state and its definition', async () => {
     await open('#/c/countries');
-    await page.getByText('All documents fit').waitFor();
+    await page.getByText('All documents fit', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Definition' }).click();
     await page.getByLabel('Definition of the type').getByText('"Antarctic"').waitFor();
     await page.getByRole('button', { name: 'Definition' }).click();
@@ -102,7 +102,7 @@ export async function types({ base, page, check, screenshot, client }) {
     await page.setViewportSize({ width: 1280, height: 800 });
     await client.change('deleteDocument(id: "odd", collection: "products") { deleted }');
     await page.getByRole('button', { name: 'Check again' }).click();
-    await page.getByText('All documents fit').waitFor();
+    await page.getByText('All documents fit', { exact: true }).waitFor();
     assert.equal(await page.getByRole('list', { name: 'Places that do not fit' }).count(), 0);
   });
   await check('the type is read once for all documents, and those of other collections are not', async () => {
@@ -237,7 +237,7 @@ export async function types({ base, page, check, screenshot, client }) {
   });
   await check('a new document has a field for each member, and errors are at their fields', async () => {
     await open('#/c/products');
-    await page.getByText('All documents fit').waitFor();
+    await page.getByText('All documents fit', { exact: true }).waitFor();
     await page.getByRole('button', { name: 'Insert', exact: true }).click();
     const form = page.getByRole('form', { name: 'New document' });
     const field = (pointer) => form.getByLabel(`Value of ${pointer}`, { exact: true });

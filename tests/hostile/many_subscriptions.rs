@@ -91,6 +91,6 @@ fn many_subscriptions_with_large_operations_stay_within_memory() {
 }
 
 fn fields(number: usize, field: &str) -> String {
-    let fields: String = (0..FIELDS).map(|at| format!(" a{at}: {field}")).collect();
-    format!("{{ b{number}: {field}{fields} }}")
+    let fields: Vec<String> = (0..FIELDS).map(|at| format!("a{at}: {field}")).collect();
+    format!("{{ b{number}: {field} {} }}", fields.join(" "))
 }

@@ -366,12 +366,13 @@ fn listed_operations_stay_prepared() {
     let directory = tempfile::tempdir().expect("a directory");
     // The plan has the path once for each use of the fragment.
     let uses = OPERATION_CACHED_BYTES_MAX / LONG_NAME;
-    let uses: String = (0..uses)
-        .map(|n| format!(" a{n}: document(id: $id) {{ ...F }}"))
+    let uses: Vec<String> = (0..uses)
+        .map(|n| format!("a{n}: document(id: $id) {{ ...F }}"))
         .collect();
+    let uses = uses.join(" ");
     let path = "x".repeat(LONG_NAME);
     let large = format!(
-        "query ($id: ID!) {{{uses} }} fragment F on Subdocument {{ value(path: \"/{path}\") }}"
+        "query ($id: ID!) {{ {uses} }} fragment F on Subdocument {{ value(path: \"/{path}\") }}"
     );
     let text = json!({"short": TITLE, "large": large}).to_string();
     let file = write(&directory, "operations.json", &text);

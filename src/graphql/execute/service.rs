@@ -239,7 +239,7 @@ impl GraphQl {
     ) -> Result<ResponseStream> {
         // A copy, because the text is a part of the whole message.
         let key = LiveKey {
-            document: operation.prepared.document.clone(),
+            document: operation.prepared.document.number(),
             operation: operation.name.as_deref().map(Into::into),
             variables: variables[..].into(),
             caller: caller_digest(&operation.rights, SameCaller::Rights),

@@ -2,6 +2,8 @@
 
 use std::mem::size_of_val;
 use std::ops::Deref;
+use std::sync::atomic::AtomicU64;
+use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Mutex, PoisonError};
 
 use async_graphql::parser::types::{Directive, ExecutableDocument, Selection, SelectionSet};
@@ -68,15 +70,26 @@ impl PartMemory {
 #[derive(Debug)]
 pub(crate) struct PreparedDocument {
     document: ExecutableDocument,
+    number: u64,
     pub(super) memory: PartMemory,
 }
 
 impl PreparedDocument {
     /// # Errors
     /// As [`PartMemory::new`].
-    pub(crate) fn new(document: ExecutableDocument, pool: &Pool) -> Result<Self> {
+    pub(super) fn new(document: ExecutableDocument, pool: &Pool) -> Result<Self> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
         let memory = PartMemory::new(document_bytes(&document), pool)?;
-        Ok(Self { document, memory })
+        Ok(Self {
+            document,
+            number: NEXT.fetch_add(1, Relaxed),
+            memory,
+        })
+    }
+
+    /// A number that no other prepared document of this process has.
+    pub(crate) fn number(&self) -> u64 {
+        self.number
     }
 }
 

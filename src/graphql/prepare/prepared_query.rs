@@ -70,8 +70,8 @@ impl PreparedQuery {
             .collect::<Result<_>>()?;
         Ok(Self {
             schema,
-            plans,
             document,
+            plans,
         })
     }
 
@@ -429,6 +429,8 @@ pub(crate) fn select_named<'d>(
 
 #[cfg(test)]
 mod tests {
+    use std::fmt::Write as _;
+
     use super::*;
     use crate::graphql::prepare::plan::Field;
 
@@ -453,11 +455,13 @@ mod tests {
 
     /// A query of `uses` fields that copy an argument of `bytes` bytes from a fragment.
     fn copying(uses: usize, bytes: usize) -> String {
-        let uses: String = (0..uses)
-            .map(|number| format!(" a{number}: documents {{ nodes {{ ...F }} }}"))
-            .collect();
+        let mut fields = String::new();
+        for number in 0..uses {
+            // Writing to a string cannot fail.
+            let _ = write!(fields, " a{number}: documents {{ nodes {{ ...F }} }}");
+        }
         let path = "x".repeat(bytes);
-        format!("{{{uses} }} fragment F on Document {{ select(query: \"$.{path}\") {{ path }} }}")
+        format!("{{{fields} }} fragment F on Document {{ select(query: \"$.{path}\") {{ path }} }}")
     }
 
     #[tokio::test]
@@ -531,10 +535,13 @@ mod tests {
             };
             let mut spreads = String::new();
             for number in 0..EACH {
-                variables.push_str(&format!(" $v{level}_{number}: Boolean!"));
-                spreads.push_str(&format!(" {below} @include(if: $v{level}_{number})"));
+                let _ = write!(variables, " $v{level}_{number}: Boolean!");
+                let _ = write!(spreads, " {below} @include(if: $v{level}_{number})");
             }
-            fragments.push_str(&format!(" fragment F{level} on Subdocument {{{spreads} }}"));
+            let _ = write!(
+                fragments,
+                " fragment F{level} on Subdocument {{{spreads} }}"
+            );
         }
         let text = format!("query({variables}) {{ document(id: 1) {{ ...F0 }} }}{fragments}");
         let query = prepared(&operations, &text).await;

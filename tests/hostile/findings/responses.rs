@@ -256,9 +256,9 @@ fn plans_and_the_cache_of_queries_are_bounded() {
 /// A query of a field that occurs `each`³ times, under different conditions.
 fn under_conditions(each: usize, field: &str) -> (String, String) {
     let (mut declared, mut variables) = (Vec::new(), Vec::new());
-    let mut fragments = String::new();
+    let mut fragments = Vec::new();
     for level in 0..3 {
-        let spreads: String = (0..each)
+        let spreads: Vec<String> = (0..each)
             .map(|number| {
                 declared.push(format!("$v{level}x{number}: Boolean!"));
                 variables.push(format!("\"v{level}x{number}\": false"));
@@ -270,13 +270,13 @@ fn under_conditions(each: usize, field: &str) -> (String, String) {
                 }
             })
             .collect();
-        fragments.push_str(&format!(
-            "fragment C{level} on Subdocument {{ {spreads} }} "
-        ));
+        let spreads = spreads.join(" ");
+        fragments.push(format!("fragment C{level} on Subdocument {{ {spreads} }}"));
     }
     let declared = declared.join(" ");
     let query = format!(
-        "query ({declared}) {{ document(collection: \"D\", id: \"deep\") {{ ...C0 }} }} {fragments}"
+        "query ({declared}) {{ document(collection: \"D\", id: \"deep\") {{ ...C0 }} }} {}",
+        fragments.join(" ")
     );
     (query, format!("{{{}}}", variables.join(", ")))
 }

@@ -20,7 +20,6 @@ use crate::database::ChangeFollower;
 use crate::error::{Error, Result};
 use crate::graphql::context::rules_in_force::{RulesInForce, are_replaced, replaced};
 use crate::graphql::execute::streaming::{EventResponse, ResponseStream};
-use crate::graphql::prepare::prepared_memory::PreparedDocument;
 use crate::limits::{LIVE_EXECUTIONS_AT_ONCE, LIVE_FAST_TIME_MAX, LIVE_TIME_SHARE};
 
 /// The live queries of a server. However many there are, few are executed at the same time, and each
@@ -37,36 +36,15 @@ pub(crate) struct LiveQueries {
 type QueryMap = HashMap<Arc<LiveKey>, Weak<LiveResponse>>;
 
 /// What subscribers must have in common to share executions.
+#[derive(PartialEq, Eq, Hash)]
 pub(crate) struct LiveKey {
-    pub(crate) document: Arc<PreparedDocument>,
+    /// The number of the prepared document.
+    pub(crate) document: u64,
     pub(crate) operation: Option<Box<str>>,
     /// The JSON text of the variables.
     pub(crate) variables: Box<[u8]>,
     /// The digest of the caller, if access rules limit its requests.
     pub(crate) caller: Option<[u8; 32]>,
-}
-
-impl LiveKey {
-    fn parts(&self) -> (*const PreparedDocument, Option<&str>, &[u8], Option<&[u8]>) {
-        // The key owns the document, so no other document has its address.
-        let document = Arc::as_ptr(&self.document);
-        let caller = self.caller.as_ref().map(|caller| &caller[..]);
-        (document, self.operation.as_deref(), &self.variables, caller)
-    }
-}
-
-impl PartialEq for LiveKey {
-    fn eq(&self, other: &Self) -> bool {
-        self.parts() == other.parts()
-    }
-}
-
-impl Eq for LiveKey {}
-
-impl std::hash::Hash for LiveKey {
-    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
-        self.parts().hash(state);
-    }
 }
 
 impl LiveQueries {
@@ -281,7 +259,6 @@ mod tests {
     use std::sync::atomic::AtomicUsize;
     use std::sync::atomic::Ordering::Relaxed;
 
-    use async_graphql::parser::parse_query;
     use futures::StreamExt as _;
     use tokio::sync::watch;
 
@@ -314,10 +291,8 @@ mod tests {
         let database = database.await.expect("a database");
         let interest = Interest::in_collection("D".to_owned());
         let follow = database.changes().follow(interest, FollowFrom::Now);
-        let document = parse_query("{ a }").expect("a query");
-        let document = PreparedDocument::new(document, &Pool::new(usize::MAX));
         let key = LiveKey {
-            document: Arc::new(document.expect("there is room")),
+            document: 0,
             operation: None,
             variables: Box::default(),
             caller: None,
