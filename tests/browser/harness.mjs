@@ -144,9 +144,14 @@ export async function chooseInMenu(page, label, item) {
   await page.getByRole('menuitem', { name: item, exact: true }).click();
 }
 
-/** Nothing is wider than the window. */
+/** Nothing is wider than the window, once the editors have followed a change of its size. */
 export async function assertFits(page) {
-  assert.equal(await page.evaluate(() => document.documentElement.scrollWidth - innerWidth), 0);
+  const wider = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
+  const end = Date.now() + WAIT_MS;
+  while ((await wider()) !== 0 && Date.now() < end) {
+    await new Promise((waited) => setTimeout(waited, 20));
+  }
+  assert.equal(await wider(), 0);
 }
 
 /** The name of what has the focus; undefined if nothing has it. */
