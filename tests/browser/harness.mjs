@@ -16,6 +16,7 @@ const FLAGS = [
   '--disable-sync',
 ];
 const WAIT_MS = Number(process.env.WAIT_MS ?? 30_000);
+const SLOWER = Number(process.env.SLOWER ?? 1);
 /** A script that takes longer fails, whatever it waits for. */
 const SCRIPT_MS = Number(process.env.SCRIPT_MS ?? 1_200_000);
 
@@ -31,6 +32,7 @@ export async function start(base, artifacts) {
   });
   const page = browser.pages()[0] ?? (await browser.newPage());
   page.setDefaultTimeout(WAIT_MS);
+  await slowDown(page);
   setTimeout(() => {
     console.log(`FAIL the tests took longer than ${SCRIPT_MS / 1_000} s`);
     process.exit(1);
@@ -58,6 +60,15 @@ export async function start(base, artifacts) {
   }
 
   return { base, browser, page, check, screenshot, end, ...watch(browser, page), client: clientOf(base) };
+}
+
+/** With SLOWER=n the page has a processor n times as slow, and a network of 50 n ms: what waits too little fails. */
+async function slowDown(page) {
+  if (SLOWER === 1) return;
+  const session = await page.context().newCDPSession(page);
+  await session.send('Emulation.setCPUThrottlingRate', { rate: SLOWER });
+  await session.send('Network.enable');
+  await session.send('Network.emulateNetworkConditions', { offline: false, latency: 50 * SLOWER, downloadThroughput: -1, uploadThroughput: -1 });
 }
 
 /** Records all requested hosts, including those of workers, and all errors on the console. */

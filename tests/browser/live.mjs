@@ -36,6 +36,7 @@ export async function live({ base, page, check, screenshot, client }) {
   });
   await check('a lost connection is said, and nothing is missed when it is back', async () => {
     await page.getByRole('link', { name: 'k1005', exact: true }).click();
+    await page.getByRole('row', { name: /^list/ }).waitFor();
     await page.locator('.live-status.live').waitFor();
     proxy.cut();
     await page.getByText('Connection lost. Reconnecting …').waitFor();

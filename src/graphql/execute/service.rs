@@ -237,13 +237,6 @@ impl GraphQl {
         variables: Bytes,
         after: Option<&str>,
     ) -> Result<ResponseStream> {
-        // A copy, because the text is a part of the whole message.
-        let key = LiveKey {
-            document: operation.prepared.document.number(),
-            operation: operation.name.as_deref().map(Into::into),
-            variables: variables[..].into(),
-            caller: caller_digest(&operation.rights, SameCaller::Rights),
-        };
         let document = &operation.prepared.document;
         let selected = select(document, operation.name.as_deref())?;
         let field = root_field(document, selected)?;
@@ -265,7 +258,14 @@ impl GraphQl {
                     interest
                 };
                 let follow = self.0.database.changes().follow(interest, FollowFrom::Now);
-                memory.take(key.variables.len())?;
+                // A copy, because the text is a part of the whole message.
+                memory.take(variables.len())?;
+                let key = LiveKey {
+                    document: operation.prepared.document.number(),
+                    operation: operation.name.as_deref().map(Into::into),
+                    variables: variables[..].into(),
+                    caller: caller_digest(&operation.rights, SameCaller::Rights),
+                };
                 let idle = self.0.idle(operation, memory)?;
                 let execute = move || -> BoxFuture<'static, EventResponse> {
                     let (inner, operation) = (inner.clone(), inner.renewed(&idle));

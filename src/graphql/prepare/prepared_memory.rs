@@ -12,6 +12,7 @@ use async_graphql_value::Value as Input;
 
 use crate::budget::{Pool, Share};
 use crate::error::Result;
+use crate::graphql::variables::coerced;
 
 /// What the parser keeps of an element besides the element itself: the counts of a name, and the unused
 /// end of an allocation.
@@ -107,10 +108,9 @@ fn document_bytes(document: &ExecutableDocument) -> usize {
         let defined = &operation.node.variable_definitions;
         let defaults = defined.iter().map(|definition| {
             let default = definition.node.default_value.as_ref();
-            let default = default.map(|value| value.node.clone().into_value());
             definition.node.name.node.len()
                 + BESIDES
-                + default.as_ref().map_or(0, value_bytes)
+                + default.map_or(0, |default| coerced::bytes(&default.node))
                 + directives_bytes(&definition.node.directives)
         });
         size_of_val(operation)

@@ -77,7 +77,11 @@ impl IdleVariables {
     }
 }
 
-fn bytes(value: &Value) -> usize {
+/// The approximate bytes of a value, with the value itself. The recursion is bounded by the limit on
+/// nested brackets.
+pub(crate) fn bytes(value: &Value) -> usize {
+    /// What an object has for each member besides its text: the name, and its place in the index.
+    const MEMBER: usize = size_of::<Name>() + 2 * size_of::<usize>();
     let own = size_of::<Value>();
     own + match value {
         Value::Binary(text) => text.len(),
@@ -85,7 +89,7 @@ fn bytes(value: &Value) -> usize {
         Value::List(elements) => elements.iter().map(bytes).sum(),
         Value::Object(members) => members
             .iter()
-            .map(|(name, member)| name.len() + bytes(member))
+            .map(|(name, member)| MEMBER + name.len() + bytes(member))
             .sum(),
         _ => 0,
     }

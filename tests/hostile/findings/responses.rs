@@ -5,6 +5,7 @@ use serde_json::json;
 use super::super::client::{body, post};
 use super::super::limits::Limits;
 use super::super::requests::repeated;
+use super::super::requests::responses::under_conditions;
 use super::super::server::alone;
 use super::super::world::{list, long_id, numbers, store};
 use super::{Case, Expected};
@@ -209,19 +210,23 @@ fn plans_and_the_cache_of_queries_are_bounded() {
     let mut case = Case::new(Limits::LOW);
     store(&mut case.server.client(), "D", "deep", "{\"d\":1}");
     let refused = Expected::Refused(&["TOO_COMPLEX"]);
-    for field in ["kind", "subdocument(path: \"/d\")"] {
-        let (query, variables) = under_conditions(15, field);
-        let expected = match field {
-            "kind" => Expected::Data(json!({"document": {}})),
-            _ => refused.clone(),
-        };
+    let empty = Expected::Data(json!({"document": {}}));
+    let occurring = [
+        ("kind @", empty),
+        ("subdocument(path: \"/d\") @ { kind }", refused.clone()),
+    ];
+    for (field, expected) in &occurring {
+        let (declared, fragments, variables) = under_conditions(15, field, "false");
         let requests = |number: usize| {
-            let text = format!("{query} # {number}");
-            post(&body(&text, &variables))
+            let text = format!(
+                "query ({declared}) {{ document(collection: \"D\", id: \"deep\") {{ ...C0 }} }} \
+                 {fragments} # {number}"
+            );
+            post(&body(&text, &format!("{{{variables}}}")))
         };
         for round in 0..4 {
             let eight: Vec<_> = (0..8).map(|client| requests(8 * round + client)).collect();
-            case.check(field, &eight, &expected);
+            case.check(field, &eight, expected);
         }
     }
     let uses = repeated(500, "a#: documents(collection: \"E\") { nodes { ...F } } ");
@@ -251,32 +256,4 @@ fn plans_and_the_cache_of_queries_are_bounded() {
         case.check("cached queries", &eight, &Expected::Bounded);
     }
     case.end();
-}
-
-/// A query of a field that occurs `each`³ times, under different conditions.
-fn under_conditions(each: usize, field: &str) -> (String, String) {
-    let (mut declared, mut variables) = (Vec::new(), Vec::new());
-    let mut fragments = Vec::new();
-    for level in 0..3 {
-        let spreads: Vec<String> = (0..each)
-            .map(|number| {
-                declared.push(format!("$v{level}x{number}: Boolean!"));
-                variables.push(format!("\"v{level}x{number}\": false"));
-                let condition = format!("@include(if: $v{level}x{number})");
-                match (level, field) {
-                    (2, "kind") => format!("kind {condition} "),
-                    (2, field) => format!("{field} {condition} {{ kind }} "),
-                    _ => format!("...C{} {condition} ", level + 1),
-                }
-            })
-            .collect();
-        let spreads = spreads.join(" ");
-        fragments.push(format!("fragment C{level} on Subdocument {{ {spreads} }}"));
-    }
-    let declared = declared.join(" ");
-    let query = format!(
-        "query ({declared}) {{ document(collection: \"D\", id: \"deep\") {{ ...C0 }} }} {}",
-        fragments.join(" ")
-    );
-    (query, format!("{{{}}}", variables.join(", ")))
 }

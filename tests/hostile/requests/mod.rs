@@ -4,7 +4,7 @@ mod filters;
 mod lists;
 mod parts;
 mod references;
-mod responses;
+pub(crate) mod responses;
 mod typed;
 mod writes;
 

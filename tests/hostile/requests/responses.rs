@@ -241,7 +241,6 @@ fn copied_arguments(maker: &mut Maker) -> Operation {
 
 /// Occurrences of a field under different conditions.
 fn conditions(maker: &mut Maker) -> Operation {
-    const LEVELS: usize = 3;
     let each = maker.random.random_range(1..21);
     let field = maker.one_of(&[
         "kind @",
@@ -249,31 +248,33 @@ fn conditions(maker: &mut Maker) -> Operation {
         "subdocument(path: \"/d\") @ { kind }",
     ]);
     let is = maker.one_of(&["false", "true"]);
-    let (mut declared, mut variables) = (Vec::new(), Vec::new());
-    let mut fragments = String::new();
-    for level in 0..LEVELS {
-        let below = match level + 1 {
-            LEVELS => field.to_owned(),
-            next => format!("...C{next} @"),
-        };
-        let mut spreads = String::new();
-        for number in 0..each {
-            declared.push(format!("$v{level}x{number}: Boolean!"));
-            variables.push(format!("\"v{level}x{number}\": {is}"));
-            // Writing to a string cannot fail.
-            let condition = format!("@include(if: $v{level}x{number})");
-            let _ = write!(spreads, "{} ", below.replace('@', &condition));
-        }
-        let _ = write!(
-            fragments,
-            "fragment C{level} on Subdocument {{ {spreads} }} "
-        );
-    }
+    let (declared, fragments, variables) = under_conditions(each, field, is);
     Operation {
-        declared: declared.join(" "),
+        declared,
         fields: "document(collection: \"arrays\", id: \"deep\") { ...C0 }".to_owned(),
         fragments,
-        variables: variables.join(", "),
+        variables,
         ..Operation::default()
     }
+}
+
+/// Fragments `C0` to `C2` on subdocuments, in which `field` occurs `each`³ times, under different
+/// conditions, whose variables are `is`. The condition has the place of the `@`. Returns the declared
+/// variables, the fragments and the variables.
+pub(crate) fn under_conditions(each: usize, field: &str, is: &str) -> (String, String, String) {
+    let (mut declared, mut variables) = (Vec::new(), Vec::new());
+    let fragments = ["...C1 @", "...C2 @", field]
+        .into_iter()
+        .enumerate()
+        .map(|(level, below)| {
+            let spreads = (0..each).map(|number| {
+                declared.push(format!("$v{level}x{number}: Boolean!"));
+                variables.push(format!("\"v{level}x{number}\": {is}"));
+                below.replace('@', &format!("@include(if: $v{level}x{number})"))
+            });
+            let spreads = spreads.collect::<Vec<_>>().join(" ");
+            format!("fragment C{level} on Subdocument {{ {spreads} }}")
+        });
+    let fragments = fragments.collect::<Vec<_>>().join(" ");
+    (declared.join(" "), fragments, variables.join(", "))
 }
