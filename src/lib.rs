@@ -29,7 +29,7 @@
 //!    from the cache of `graphql/prepare/prepared_query.rs`, which otherwise checks the text
 //!    (`text_limits.rs`), parses it (`parse/mod.rs`), checks the cost (`query_cost.rs`), validates
 //!    it (`validate/`), and plans it (`planner.rs`).
-//! 3. `graphql/variables/coerce.rs` converts the variables to their declared types.
+//! 3. `graphql/variables/coerce_variables.rs` converts the variables to their declared types.
 //! 4. `graphql/execute/planned/binding/bind.rs` binds the plan to the variables, which gives all reads of
 //!    the query.
 //! 5. `database/read/load.rs` ([`database::read_requested`]) plans the ranges ([`database::ReadPlan`])

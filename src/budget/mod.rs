@@ -17,10 +17,10 @@ mod kinds;
 mod owned_list;
 mod pool;
 mod reservation;
+mod shed_waiting;
 mod slice;
 mod steps;
 mod turns;
-mod waiting;
 mod waiting_client;
 mod written_text;
 

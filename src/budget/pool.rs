@@ -8,7 +8,7 @@ use tokio::sync::Notify;
 use tokio::time::Instant;
 
 use super::Resource;
-use super::waiting::{WaitingHolder, WaitingHolders};
+use super::shed_waiting::{WaitingHolder, WaitingHolders};
 use crate::error::{Error, Limit, Result};
 use crate::limits::{HELD_FREE_BYTES, HELD_SMALL_BYTES, HELD_SMALL_BYTES_RESERVED};
 

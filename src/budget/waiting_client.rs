@@ -5,7 +5,7 @@ use std::sync::Arc;
 use tokio::sync::Notify;
 
 use super::Share;
-use super::waiting::WaitingHolder;
+use super::shed_waiting::WaitingHolder;
 use crate::limits::HELD_FREE_BYTES;
 
 /// Memory that is held while a client sends the rest of something, or takes it.

@@ -7,7 +7,8 @@
 // no change log. The third one is empty, and has the rules of rules.toml and a key set with the secret, in
 // base64url. The tokens are those of the last two.
 // Screenshots are written to the folder ARTIFACTS.
-// CHROMIUM names the browser; the default is /usr/bin/chromium. ONLY=filters,types runs only these parts.
+// CHROMIUM names the browser; the default is /usr/bin/chromium. ONLY=filters,types runs only these parts. SLOWER=4
+// slows the page down, so that checks that wait for too little fail.
 
 import assert from 'node:assert/strict';
 import { access } from './access.mjs';

@@ -15,7 +15,7 @@ use crate::graphql::arguments::filter_input::FilterInput;
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::schema::scope::SchemaScope;
 use crate::graphql::schema::served_schema::ServedSchema;
-use crate::graphql::variables::reader::ValueReader;
+use crate::graphql::variables::coerce_value::ValueReader;
 use crate::limits::Bounds;
 
 static SCHEMA: LazyLock<ServedSchema> =

@@ -12,7 +12,7 @@ use crate::graphql::prepare::plan::Plan;
 use crate::graphql::prepare::prepared_query::{PreparedQueries, PreparedQuery, Refusal, select};
 use crate::graphql::request::body::Request;
 use crate::graphql::request::raw_variables::GivenVariables;
-use crate::graphql::variables::coerce::coerce;
+use crate::graphql::variables::coerce_variables::coerce;
 use crate::graphql::variables::coerced::{Coerced, IdleVariables};
 use crate::limits::Bounds;
 use crate::rights::{Principal, RequestRights};

@@ -8,11 +8,10 @@ use std::sync::{Mutex, PoisonError};
 
 use async_graphql::parser::types::{Directive, ExecutableDocument, Selection, SelectionSet};
 use async_graphql::{Name, Positioned};
-use async_graphql_value::Value as Input;
+use async_graphql_value::{ConstValue, Value as Input};
 
 use crate::budget::{Pool, Share};
 use crate::error::Result;
-use crate::graphql::variables::coerced;
 
 /// What the parser keeps of an element besides the element itself: the counts of a name, and the unused
 /// end of an allocation.
@@ -110,7 +109,7 @@ fn document_bytes(document: &ExecutableDocument) -> usize {
             let default = definition.node.default_value.as_ref();
             definition.node.name.node.len()
                 + BESIDES
-                + default.map_or(0, |default| coerced::bytes(&default.node))
+                + default.map_or(0, |default| const_value_bytes(&default.node))
                 + directives_bytes(&definition.node.directives)
         });
         size_of_val(operation)
@@ -192,6 +191,24 @@ fn value_bytes(value: &Input) -> usize {
             members.capacity() * (size_of::<(Name, Input)>() + 2 * size_of::<usize>())
                 + each.sum::<usize>()
         }
+    }
+}
+
+/// The approximate bytes of a value without variables, with the value itself. The recursion is bounded by the limit on
+/// nested brackets.
+pub(crate) fn const_value_bytes(value: &ConstValue) -> usize {
+    /// What an object has for each member besides its text: the name, and its place in the index.
+    const MEMBER: usize = size_of::<Name>() + 2 * size_of::<usize>();
+    let own = size_of::<ConstValue>();
+    own + match value {
+        ConstValue::Binary(text) => text.len(),
+        ConstValue::String(text) => text.len(),
+        ConstValue::List(elements) => elements.iter().map(const_value_bytes).sum(),
+        ConstValue::Object(members) => members
+            .iter()
+            .map(|(name, member)| MEMBER + name.len() + const_value_bytes(member))
+            .sum(),
+        _ => 0,
     }
 }
 

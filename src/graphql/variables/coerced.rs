@@ -5,6 +5,7 @@ use std::collections::HashMap;
 use async_graphql::{Name, Value, Variables};
 
 use crate::database::DocumentKey;
+use crate::graphql::prepare::prepared_memory::const_value_bytes;
 use crate::graphql::schema::entities::Entities;
 
 /// The coerced variables of an operation.
@@ -27,7 +28,10 @@ impl Coerced {
 
     /// The approximate size of a copy of each variable, in bytes.
     pub(crate) fn sizes(&self) -> HashMap<&Name, usize> {
-        let values = self.values.iter().map(|(name, value)| (name, bytes(value)));
+        let values = self
+            .values
+            .iter()
+            .map(|(name, value)| (name, const_value_bytes(value)));
         let entities = self.entities.iter().map(|(name, entities)| {
             let texts = entities.iter().map(|it| it.collection.len());
             (
@@ -74,23 +78,5 @@ impl IdleVariables {
             entities: self.entities.clone(),
             bytes: self.bytes,
         }
-    }
-}
-
-/// The approximate bytes of a value, with the value itself. The recursion is bounded by the limit on
-/// nested brackets.
-pub(crate) fn bytes(value: &Value) -> usize {
-    /// What an object has for each member besides its text: the name, and its place in the index.
-    const MEMBER: usize = size_of::<Name>() + 2 * size_of::<usize>();
-    let own = size_of::<Value>();
-    own + match value {
-        Value::Binary(text) => text.len(),
-        Value::String(text) => text.len(),
-        Value::List(elements) => elements.iter().map(bytes).sum(),
-        Value::Object(members) => members
-            .iter()
-            .map(|(name, member)| MEMBER + name.len() + bytes(member))
-            .sum(),
-        _ => 0,
     }
 }

@@ -5,7 +5,7 @@ use std::borrow::Cow;
 use async_graphql::parser::types::{BaseType, Type};
 use bytes::Bytes;
 
-use super::reader::{ValueReader, VariableReader};
+use super::coerce_value::{ValueReader, VariableReader};
 use crate::database::DocumentKey;
 use crate::document::id::{DocumentId, is_canonical_integer};
 use crate::document::json::Event;

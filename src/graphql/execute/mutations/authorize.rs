@@ -13,7 +13,7 @@ use crate::document::path::Path;
 use crate::error::Result;
 use crate::graphql::context::request_budget::{RequestBudget, mismatch};
 use crate::graphql::execute::planned::given::{Deletion, Given, Outcome, WriteResult};
-use crate::graphql::execute::planned::permit::plan_permit::{needs_all, refusal};
+use crate::graphql::execute::planned::permit::apply_rules::{needs_all, refusal};
 use crate::graphql::execute::planned::{PlanExecutor, SelectedResult};
 use crate::graphql::prepare::plan::{MutationFunction, PlannedMutation};
 use crate::limits::STEPS_PER_READ;

@@ -13,7 +13,7 @@ use crate::document::id::DocumentId;
 use crate::error::{Error, ErrorKind, Result};
 use crate::graphql::arguments::filter_input::{FilterInput, KeyFilterInput, read_documents};
 use crate::graphql::execute::planned::given::{BulkResult, ExaminedPortion, Outcome, UpdateResult};
-use crate::graphql::execute::planned::permit::plan_permit::without_advice;
+use crate::graphql::execute::planned::permit::apply_rules::without_advice;
 use crate::limits::BULK_DOCUMENTS_MAX;
 
 /// The arguments that say which documents are changed.

@@ -13,7 +13,7 @@ use crate::error::{Error, Limit, Result};
 use crate::graphql::arguments::filter_input::{KeyFilterInput, read_keys};
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::given::{Deletion, Outcome};
-use crate::graphql::execute::planned::permit::plan_permit::without_advice;
+use crate::graphql::execute::planned::permit::apply_rules::without_advice;
 use crate::limits::{HELD_PER_READ, TAKEN_DOCUMENTS_MAX};
 
 pub(super) async fn delete_document(call: &Call<'_>) -> Result<Outcome, CallError> {

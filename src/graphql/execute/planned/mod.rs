@@ -31,8 +31,8 @@ use finding::document_pages::FoundPages;
 use finding::finder::Finder;
 use finding::rounds::Rounds;
 use given::Given;
+use permit::apply_rules::Permit;
 use permit::hidden_documents::{HiddenDocuments, RefusedField, renumbered};
-use permit::plan_permit::Permit;
 use seen_change::SeenChange;
 use write_response::PlanWriter;
 

@@ -13,7 +13,7 @@ use servable_types::{Servable, servable};
 use super::allowed::Allowed;
 use super::operation::{IdleOperation, Operation, coerced};
 use super::planned::PlanArguments;
-use super::planned::permit::plan_permit::lists;
+use super::planned::permit::apply_rules::lists;
 use super::service::{GraphQl, ServiceParts};
 use crate::budget::{Budget, Share};
 use crate::error::{Error, Result};

@@ -8,7 +8,7 @@
 use crate::database::Interest;
 use crate::document::path::Path;
 use crate::error::{Error, Result};
-use crate::graphql::execute::planned::permit::plan_permit::{needs_all, refusal};
+use crate::graphql::execute::planned::permit::apply_rules::{needs_all, refusal};
 use crate::rights::{Action, Decision, PlaceUsed, RequestRights};
 
 /// Asks the rules whether a subscriber may follow what it is interested in. Returns what its changes are

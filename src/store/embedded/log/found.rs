@@ -5,8 +5,8 @@ use std::io;
 use redb::StorageBackend;
 
 use super::frame::{FrameHeader, FrameShape, LogVersion, SegmentHeader};
+use super::read_segment::{block, header};
 use super::sector::{SECTOR_BYTES, Sector};
-use super::segment::{block, header};
 use super::{BLOCK_BYTES, LOG_NAMES, LogFiles, LogPlace};
 
 /// The place of the first frame that the files have, and the number of the commit before it. `None` if

@@ -23,33 +23,33 @@
 //! not have, and the last frame that was synced ([`place`]). So files of another log, of an older
 //! state of the same store, or of another store are recognized. A store that is closed has no log.
 //! Files of a log that redb does not name are removed only if redb has all of their commits
-//! ([`ended`]).
+//! ([`leftover_files`]).
 //!
-//! **Recovery.** The frames are read from the first segment on ([`recovery`], [`segment`]). The log
+//! **Recovery.** The frames are read from the first segment on ([`recovery`], [`read_segment`]). The log
 //! ends before the first frame that was not synced. If a frame is damaged, or one that was synced is
 //! missing, the store is refused. All commits that redb does not have are applied to it, and made
 //! durable by one commit that also ends the log. A crash before that commit changes nothing, so
 //! recovery can be repeated.
 
 mod damage;
-mod ended;
 mod files;
 mod found;
 mod frame;
+mod leftover_files;
 mod place;
+mod read_segment;
 mod record;
 mod recovery;
 mod replay;
 mod sector;
-mod segment;
 mod store_log;
 mod writer;
 
 pub(super) use damage::Damage;
-pub(super) use ended::check_ended;
 pub(super) use files::LogDirectory;
 pub use files::{LOG_NAMES, LogFiles};
 pub(super) use found::place_in_files;
+pub(super) use leftover_files::check_leftover;
 pub(super) use place::LogPlace;
 pub(super) use record::{Commit, bytes_max};
 pub(super) use recovery::Recovery;

@@ -9,9 +9,9 @@ use redb::StorageBackend;
 
 use super::damage::{Damage, damaged};
 use super::frame::{FrameHeader, FrameShape, LogVersion, SegmentHeader};
+use super::read_segment::{LogSegment, NextFrame, header, truncation};
 use super::record::decode;
 use super::sector::{self, Sector};
-use super::segment::{LogSegment, NextFrame, header, truncation};
 use super::{BLOCK_BYTES, Commit, LOG_NAMES, LogFiles, LogPlace, file_of};
 
 /// The verified frames of a log.

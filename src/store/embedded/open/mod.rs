@@ -18,7 +18,7 @@ use redb::{Builder, Database, ReadableDatabase, StorageBackend};
 use self::check_files::{check_no_log, check_not_empty};
 use super::deferred_file::DeferredFile;
 use super::log::{
-    LogDirectory, LogFiles, LogPlace, Recovery, StoreLog, check_ended, error_of, replay,
+    LogDirectory, LogFiles, LogPlace, Recovery, StoreLog, check_leftover, error_of, replay,
 };
 use super::tables::redb_panics::{OpenDatabase, quietly};
 use super::tables::{ENGINE, LAST_COMMIT, PAIRS};
@@ -110,7 +110,7 @@ fn recover(
 ) -> Result<Opened, redb::Error> {
     let last_commit = prepared.last_commit;
     if file.is_new() {
-        check_ended(&*log, last_commit).map_err(error_of)?;
+        check_leftover(&*log, last_commit).map_err(error_of)?;
         file.settle_new()?;
     } else if let Some(place) = prepared.log() {
         let mut recovery = Recovery::begin(&*log, place, last_commit).map_err(error_of)?;
@@ -123,7 +123,7 @@ fn recover(
         let took = begun.elapsed();
         tracing::info!("the store was not closed; its write-ahead log was applied in {took:?}");
     } else {
-        check_ended(&*log, last_commit).map_err(error_of)?;
+        check_leftover(&*log, last_commit).map_err(error_of)?;
         file.settle()?;
     }
     let has_recovered_log = file.missing_bytes().is_some();

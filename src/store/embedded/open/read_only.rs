@@ -13,7 +13,7 @@ use tokio::sync::watch;
 
 use super::super::commit::{Progress, Published};
 use super::super::deferred_file::DeferredFile;
-use super::super::log::{LogDirectory, LogFiles, Recovery, check_ended, error_of};
+use super::super::log::{LogDirectory, LogFiles, Recovery, check_leftover, error_of};
 use super::super::tables::redb_panics::OpenDatabase;
 use super::super::tables::view::{Base, View};
 use super::super::{EmbeddedOptions, files};
@@ -106,7 +106,7 @@ fn recovered(prepared: &PreparedFile, log: &dyn LogFiles) -> Result<View, redb::
     let base = Base::open(&prepared.database, last_commit).map_err(|error| unreadable(&error))?;
     let mut view = View::new(Arc::new(base));
     let Some(place) = prepared.log() else {
-        check_ended(log, last_commit).map_err(error_of)?;
+        check_leftover(log, last_commit).map_err(error_of)?;
         return Ok(view);
     };
     let mut recovery = Recovery::begin(log, place, last_commit).map_err(error_of)?;

@@ -62,7 +62,9 @@ export function CollectionView({ collection, type, onChanged, onImport }: Props)
         <span className="about">
           {count === null ? 'not listed' : `${count.toLocaleString('en')} ${count === 1 ? 'document' : 'documents'}`}
         </span>
-        {editable && <button type="button" onClick={() => setInserting(!inserting)} aria-expanded={inserting}>Insert</button>}
+        {editable && (
+          <button type="button" disabled={!type.loaded} onClick={() => setInserting(!inserting)} aria-expanded={inserting}>Insert</button>
+        )}
         {onImport && <button type="button" onClick={onImport}>Import</button>}
       </header>
       {inserting && <InsertForm collection={name} schema={type.type?.schema} onDone={() => setInserting(false)} />}
@@ -76,6 +78,7 @@ export function CollectionView({ collection, type, onChanged, onImport }: Props)
           loaded={type}
           editable={editable}
           propose={() => proposeSchema(sample.data ?? [])}
+          sampled={sample.data !== undefined || sample.error !== undefined}
           onChanged={onChanged}
         />
         <Indexes collection={collection} fields={fields} editable={editable} button={newIndex} onChanged={onChanged} />

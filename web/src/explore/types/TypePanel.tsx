@@ -18,6 +18,8 @@ interface Props {
   editable: boolean;
   /** A type for what is stored, to begin with. */
   propose: () => string;
+  /** Whether `propose` has the documents already. */
+  sampled: boolean;
   /** Reads the list of collections again. */
   onChanged: () => void;
 }
@@ -25,7 +27,7 @@ interface Props {
 type Open = 'definition' | 'editor' | 'drop';
 
 /** The type of a collection: its state, its definition, and how it is set and dropped. */
-export function TypePanel({ collection, listed, loaded, editable, propose, onChanged }: Props) {
+export function TypePanel({ collection, listed, loaded, editable, propose, sampled, onChanged }: Props) {
   const { type, error, reload } = loaded;
   const [open, setOpen] = useState<Open>();
   const [failure, setFailure] = useState<Error>();
@@ -60,7 +62,7 @@ export function TypePanel({ collection, listed, loaded, editable, propose, onCha
           <span className="about">No type</span>
         )}
         {editable && !listed && (
-          <button type="button" aria-expanded={open === 'editor'} onClick={() => toggle('editor')}>Set a type</button>
+          <button type="button" disabled={!sampled} aria-expanded={open === 'editor'} onClick={() => toggle('editor')}>Set a type</button>
         )}
         {editable && listed?.state === 'FAILED' && <button type="button" onClick={() => void checkAgain()}>Check again</button>}
       </div>

@@ -16,7 +16,7 @@ use crate::graphql::execute::planned::binding::bound::{
     Bound, Lookup, LookupOf, ROOT, Scope, request,
 };
 use crate::graphql::execute::planned::finding::entry_reads::{EntryReads, EntryTexts};
-use crate::graphql::execute::planned::permit::plan_permit::without_advice;
+use crate::graphql::execute::planned::permit::apply_rules::without_advice;
 use crate::limits::{HELD_PER_READ, PAGES_AT_ONCE};
 
 /// The documents of a page, and what answers the reads of its elements.

@@ -11,8 +11,8 @@ use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::arguments::PlanArguments;
 use crate::graphql::execute::planned::binding::bound::{Bound, Lookup, Scope};
 use crate::graphql::execute::planned::given::Given;
+use crate::graphql::execute::planned::permit::apply_rules::Permit;
 use crate::graphql::execute::planned::permit::hidden_documents::HiddenDocuments;
-use crate::graphql::execute::planned::permit::plan_permit::Permit;
 use crate::graphql::variables::coerced::Coerced;
 use crate::store::Read;
 

@@ -9,7 +9,7 @@ use crate::error::Result;
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::arguments::PageArguments;
 use crate::graphql::execute::planned::binding::bound::Lookup;
-use crate::graphql::execute::planned::permit::plan_permit::without_advice;
+use crate::graphql::execute::planned::permit::apply_rules::without_advice;
 use crate::graphql::prepare::plan::InverseSelection;
 
 /// The page of the documents that refer to the one with this id.

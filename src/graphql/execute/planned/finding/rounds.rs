@@ -32,7 +32,7 @@ use crate::graphql::execute::planned::binding::bound::{
     Bound, DocumentAt, Lookup, LookupOf, ROOT, ReadAt, ValueAt,
 };
 use crate::graphql::execute::planned::given::{Given, Outcome};
-use crate::graphql::execute::planned::permit::plan_permit::without_advice;
+use crate::graphql::execute::planned::permit::apply_rules::without_advice;
 use crate::limits::{PAGES_AT_ONCE, STEPS_PER_ITEM, STEPS_PER_READ};
 
 /// What all lookups of a plan found.

@@ -1,7 +1,7 @@
 //! Access rules: what they allow a bound plan.
 //!
 //! This is the only place between binding and the first read. [`used_places`] collects every place that a
-//! bound plan uses, [`plan_permit`] asks the rules for all of them at once. If no rule covers one of them, the
+//! bound plan uses, [`apply_rules`] asks the rules for all of them at once. If no rule covers one of them, the
 //! plan is not executed, so nothing is read. If rules cover them only in documents that pass a filter:
 //!
 //! - The filter is added to that of a page of documents.
@@ -14,8 +14,8 @@
 //!   it ([`required_rights`]).
 //! - What shows something of other documents is refused: counts, groups and plans.
 
+pub(crate) mod apply_rules;
 mod followed_rights;
 pub(crate) mod hidden_documents;
-pub(crate) mod plan_permit;
 pub(crate) mod required_rights;
 pub(crate) mod used_places;

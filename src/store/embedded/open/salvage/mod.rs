@@ -28,7 +28,7 @@ use self::lost_keys::Losses;
 pub use self::lost_keys::LostKeys;
 use self::redb_file::RedbFile;
 use super::super::files;
-use super::super::log::{Damage, LogDirectory, Recovery, check_ended, error_of, place_in_files};
+use super::super::log::{Damage, LogDirectory, Recovery, check_leftover, error_of, place_in_files};
 use super::super::tables::TOMBSTONES;
 use super::super::tables::writes::{Clearing, WriteKind, WriteList, WriteTables};
 use super::read_only::EmbeddedReader;
@@ -137,7 +137,7 @@ fn read_log(
             last_commit,
         }) => (place, last_commit),
         Some(&Engine { last_commit, .. }) => {
-            match check_ended(log, last_commit) {
+            match check_leftover(log, last_commit) {
                 Err(Damage::Damaged(what)) => losses.faults.push(format!("{what}; it is ignored")),
                 checked => checked.map_err(error_of)?,
             }

@@ -9,7 +9,7 @@ use redb::StorageBackend;
 
 use super::damage::{Damage, damaged};
 use super::frame::{FrameShape, LogVersion};
-use super::segment::{LogSegment, NextFrame, block, header};
+use super::read_segment::{LogSegment, NextFrame, block, header};
 use super::{BLOCK_BYTES, LOG_NAMES, LogFiles};
 
 /// Checks that redb, whose last commit is `last_commit`, has every commit of the log's files.
@@ -17,7 +17,7 @@ use super::{BLOCK_BYTES, LOG_NAMES, LogFiles};
 ///
 /// # Errors
 /// `Damaged`: a frame has later commits. The message names the file and the offset.
-pub(crate) fn check_ended(files: &dyn LogFiles, last_commit: u64) -> Result<(), Damage> {
+pub(crate) fn check_leftover(files: &dyn LogFiles, last_commit: u64) -> Result<(), Damage> {
     for at in 0..LOG_NAMES.len() {
         if let Some(file) = files.open(at)? {
             check_file(&*file, at, last_commit)?;

@@ -7,9 +7,9 @@ use async_graphql::Positioned;
 use async_graphql::parser::types::VariableDefinition;
 use bytes::Bytes;
 
+use super::coerce_value::ValueReader;
 use super::coerced::Coerced;
 use super::listed::is_list_of_representations;
-use super::reader::ValueReader;
 use crate::document::leaf::abridged;
 use crate::error::{Error, Result};
 use crate::graphql::request::raw_variables::GivenVariables;
