@@ -158,11 +158,7 @@ export async function chooseInMenu(page, label, item) {
 /** Nothing is wider than the window, once the editors have followed a change of its size. */
 export async function assertFits(page) {
   const wider = () => page.evaluate(() => document.documentElement.scrollWidth - innerWidth);
-  const end = Date.now() + WAIT_MS;
-  while ((await wider()) !== 0 && Date.now() < end) {
-    await new Promise((waited) => setTimeout(waited, 20));
-  }
-  assert.equal(await wider(), 0);
+  await until(async () => (await wider()) === 0);
 }
 
 /** The name of what has the focus; undefined if nothing has it. */
