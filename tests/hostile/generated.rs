@@ -72,6 +72,7 @@ fn random_hostile_requests_stay_within_all_bounds() {
     let bounds = Bounds::new(limits);
     let server = Server::start(&limits);
     world::fill(&mut server.client(), CLIENTS);
+    world::fill_pages(&server);
     let templates = templates::of(&mut server.client());
     let before = server.disk();
     let (running, counted, over) = (

@@ -8,12 +8,17 @@ use serde_json::{Value, json};
 use super::client::Client;
 use super::items::store_items;
 use super::referring::store_referring;
+use super::server::Server;
 
 /// Elements of a maximum array, close to the limits on the brackets of a JSON body and on the size
 /// of a transaction.
 pub(crate) const ELEMENTS: usize = 100_000;
 /// Documents of `small`, whose indexes are compared with their documents at the end.
 pub(crate) const SMALL: usize = 300;
+/// Documents of `many`, which are small: more than a page has.
+pub(crate) const MANY: usize = 20_000;
+/// Documents of `wide`, which have a string nearly as long as a key can be.
+pub(crate) const WIDE: usize = 1_000;
 /// Documents of `marks`.
 pub(crate) const MARKS: usize = 4;
 /// Documents of `large`.
@@ -99,6 +104,11 @@ pub(crate) fn index(client: &mut Client, collection: &str, name: &str, on: &str,
         createIndex(collection: $c, name: $n, on: $on, unique: $u) { state } }";
     let variables = json!({"c": collection, "n": name, "on": [on], "u": unique});
     client.data(query, &variables);
+    wait_for_index(client, collection, name);
+}
+
+/// Waits until an index is built.
+pub(crate) fn wait_for_index(client: &mut Client, collection: &str, name: &str) {
     let begin = Instant::now();
     loop {
         match &*state(client, collection, name) {
@@ -126,6 +136,34 @@ pub(crate) fn state(client: &mut Client, collection: &str, name: &str) -> String
             _ => index["state"].as_str().expect("a state").to_owned(),
         },
     )
+}
+
+/// Stores the documents of `many`, of which pages are as large as pages can be, and of `wide`, whose index entries
+/// are.
+pub(crate) fn fill_pages(server: &Server) {
+    let line = |id: usize| {
+        let (n, word) = (id * 7_919 % MANY, "w".repeat(id % 40));
+        format!(
+            "{{\"k\":{id},\"n\":{n},\"s\":\"{word}{n}\",\"g\":{}}}\n",
+            id % 10
+        )
+    };
+    server.import("many", &(0..MANY).map(line).collect::<String>());
+    let line = |id: usize| {
+        let (n, s, g) = (id * 7_919 % WIDE, "w".repeat(7_000), id % 200);
+        format!("{{\"k\":{id},\"n\":{n},\"s\":\"{id:04}{s}\",\"g\":{g}}}\n")
+    };
+    server.import("wide", &(0..WIDE).map(line).collect::<String>());
+    let mut client = server.client();
+    for collection in ["many", "wide"] {
+        for (name, on) in [("n", "$.n"), ("s", "$.s")] {
+            index(&mut client, collection, name, on, false);
+        }
+        let query = "mutation($c: String!) {
+            createIndex(collection: $c, name: \"gs\", on: [\"$.g\", \"$.s\"]) { state } }";
+        client.data(query, &json!({"c": collection}));
+        wait_for_index(&mut client, collection, "gs");
+    }
 }
 
 /// Fills a store.

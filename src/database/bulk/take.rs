@@ -43,7 +43,8 @@ pub async fn first_documents(
     search.keys = keys;
     let ids = if filter.is_empty() {
         let mut ids = search.source(documents_max, false, None).every()?;
-        ids.next(documents_max, false, budget).await?
+        let memory = budget.share();
+        ids.next(documents_max, false, (budget, &memory)).await?
     } else {
         let page = Page {
             size: documents_max,

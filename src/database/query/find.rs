@@ -58,7 +58,7 @@ impl Search<'_> {
             scanned: self.meter.total() + examined,
             examined,
             total: None,
-            memory: None,
+            memory: filled.memory,
         }
     }
 }

@@ -21,7 +21,8 @@ use crate::document::tree::Tree;
 use crate::error::{Error, Result};
 use crate::key::IndexValue;
 use crate::limits::{
-    COPIED_BYTES_PER_STEP, LOOKED_AT_BYTES_MAX, LOOKED_AT_FIRST_DOCUMENTS, SCAN_BATCH_DOCUMENTS,
+    COPIED_BYTES_PER_STEP, HELD_PER_READ, LOOKED_AT_BYTES_MAX, LOOKED_AT_FIRST_DOCUMENTS,
+    SCAN_BATCH_DOCUMENTS,
 };
 use crate::store::Read;
 
@@ -142,7 +143,8 @@ impl<'q, P: Projection> Matcher<'q, P> {
                 Some((passed, bytes)) => {
                     self.examined += some.len();
                     // As many documents as are likely to fill half of the memory.
-                    let likely = some.len() * LOOKED_AT_BYTES_MAX / (2 * bytes.max(1));
+                    let held = bytes + self.read_bytes(some.len());
+                    let likely = some.len() * LOOKED_AT_BYTES_MAX / (2 * held.max(1));
                     self.together = likely.clamp(1, (8 * some.len()).max(1));
                     return Ok(passed);
                 }
@@ -159,6 +161,8 @@ impl<'q, P: Projection> Matcher<'q, P> {
             [_] => self.budget.reserve(),
             _ => self.budget.reserve_at_most(LOOKED_AT_BYTES_MAX),
         };
+        let reads_memory = self.budget.share();
+        reads_memory.take(self.read_bytes(ids.len()))?;
         let mut reads = Vec::with_capacity(ids.len() * self.needs.len());
         for id in ids {
             let document = Arc::new(DocumentKey::new(self.collection, id.clone())?);
@@ -199,6 +203,11 @@ impl<'q, P: Projection> Matcher<'q, P> {
             self.budget.pace(1).await?;
         }
         Ok(Some((passed, memory.held())))
+    }
+
+    /// The memory for the reads of so many documents, besides what they read, in bytes.
+    fn read_bytes(&self, documents: usize) -> usize {
+        documents * self.needs.len() * HELD_PER_READ
     }
 
     /// Evaluates one document from the answers for its needs, in the order of the needs.

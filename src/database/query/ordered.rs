@@ -100,13 +100,12 @@ impl Search<'_> {
                 return Ok(None);
             }
         }
-        let mut ids = chosen.ids.next(wanted, false, self.budget).await?;
+        let ids_memory = self.budget.share();
+        let counted = (self.budget, &ids_memory);
+        let mut ids = chosen.ids.next(wanted, false, counted).await?;
         if ids.len() > examined_max {
             return Ok(None);
         }
-        let ids_memory = self.budget.share();
-        let bytes = ids.iter().map(|id| size_of::<DocumentId>() + id.bytes());
-        ids_memory.take(bytes.sum())?;
         let matcher = Matcher::new(
             self.read,
             self.budget,
@@ -129,17 +128,16 @@ impl Search<'_> {
             }
             let left = examined_max - sorting.matcher.examined;
             wanted = SCAN_BATCH_DOCUMENTS.min(left.saturating_add(1));
-            ids = chosen.ids.next(wanted, false, self.budget).await?;
+            drop(ids);
+            ids_memory.clear();
+            ids = chosen.ids.next(wanted, false, counted).await?;
             if ids.len() > left {
                 return Ok(None);
             }
         }
         let examined = sorting.matcher.examined;
-        let (filled, memory) = sorting.top.filled(page).await?;
-        Ok(Some(DocumentPage {
-            memory: Some(memory),
-            ..self.found(filled, chosen.index, examined)
-        }))
+        let filled = sorting.top.filled(page).await?;
+        Ok(Some(self.found(filled, chosen.index, examined)))
     }
 
     /// Where a page begins. If the position has cut strings, they are read, if the document
@@ -375,8 +373,8 @@ impl<'q> TopRows<'q> {
         self.budget.pace(steps).await
     }
 
-    /// The rows of the page, and the memory for them.
-    async fn filled(self, page: &Page) -> Result<(Filled, Share)> {
+    /// The rows of the page.
+    async fn filled(self, page: &Page) -> Result<Filled> {
         let compared = u64::from(self.rows.len().max(1).ilog2());
         let steps: u64 = self.rows.iter().map(RankedRow::steps).sum();
         let steps = steps.saturating_mul(compared);
@@ -393,20 +391,17 @@ impl<'q> TopRows<'q> {
         if page.backward {
             rows.reverse();
         }
-        let mut held = 0;
-        let rows = rows
+        let rows: Vec<PageRow> = rows
             .into_iter()
-            .map(|row| {
-                let position = Position::new(row.values, row.id);
-                held += position.bytes();
-                PageRow {
-                    position,
-                    entry: None,
-                }
+            .map(|row| PageRow {
+                position: Position::new(row.values, row.id),
+                entry: None,
             })
             .collect();
-        self.memory.give(self.memory.held().saturating_sub(held));
-        Ok((Filled { rows, more }, self.memory))
+        let memory = self.budget.share();
+        memory.take(rows.capacity() * size_of::<PageRow>())?;
+        memory.take(rows.iter().map(PageRow::own_bytes).sum())?;
+        Ok(Filled { rows, more, memory })
     }
 }
 

@@ -128,15 +128,6 @@ impl Position {
         Self { values, id, whole }
     }
 
-    /// The memory of the position, approximately, in bytes.
-    pub(crate) fn bytes(&self) -> usize {
-        let values = self
-            .values
-            .iter()
-            .map(|value| size_of::<IndexValue>() + value.bytes().len());
-        size_of::<Self>() + self.id.bytes() + values.sum::<usize>()
-    }
-
     /// Encodes the position for a cursor.
     pub fn encode(&self) -> Vec<u8> {
         let digest = self.whole.iter().flat_map(|digest| {
@@ -264,6 +255,23 @@ pub struct PageRow {
     pub entry: Option<HeldEntry>,
 }
 
+impl PageRow {
+    /// The memory that the row owns besides itself, in bytes.
+    pub(crate) fn own_bytes(&self) -> usize {
+        let values = self.position.values.iter();
+        let values = values.map(|value| size_of::<IndexValue>() + allocated(value.bytes().len()));
+        let entry = self.entry.as_ref().map_or(0, |entry| {
+            allocated(entry.packed.len()) + allocated(entry.forms.len())
+        });
+        allocated(self.position.id.bytes()) + values.sum::<usize>() + entry
+    }
+}
+
+/// The memory of so many bytes that are allocated for themselves: the allocator rounds them up.
+fn allocated(bytes: usize) -> usize {
+    bytes.next_multiple_of(2 * size_of::<usize>())
+}
+
 /// A page of documents.
 #[derive(Debug)]
 pub struct DocumentPage {
@@ -282,8 +290,8 @@ pub struct DocumentPage {
     pub examined: usize,
     /// The total over all pages, if it was requested.
     pub total: Option<Total>,
-    /// Memory for the rows, if they were sorted.
-    pub memory: Option<Share>,
+    /// Memory for the rows.
+    pub memory: Share,
 }
 
 /// The indexes that a query used.

@@ -2,10 +2,9 @@
 
 use super::entries::ids::{Ids, id_of};
 use super::entries::merge_streams::MergedWalk;
-use super::entries::walk::IndexEntry;
 use super::matcher::Matcher;
 use super::page::{Order, Page, PageRow, Position, Stopped};
-use crate::budget::Budget;
+use crate::budget::{Budget, Share};
 use crate::error::Result;
 use crate::limits::SCAN_BATCH_DOCUMENTS;
 
@@ -31,28 +30,46 @@ pub(crate) struct Filled {
     pub(crate) rows: Vec<PageRow>,
     /// Whether more documents follow in the direction of the page.
     pub(crate) more: bool,
+    /// Memory for the rows.
+    pub(crate) memory: Share,
 }
 
 impl Candidates<'_> {
-    async fn next(&mut self, count: usize, budget: &Budget) -> Result<Vec<PageRow>> {
+    /// The next rows, at most `count`. Fewer only at the end. `memory` holds them.
+    async fn next(
+        &mut self,
+        count: usize,
+        budget: &Budget,
+        memory: &Share,
+    ) -> Result<Vec<PageRow>> {
+        let mut rows = Vec::new();
+        while rows.len() < count
+            && let Some(row) = self.next_row(budget).await?
+        {
+            memory.grow(&mut rows, 1)?;
+            memory.take(row.own_bytes())?;
+            rows.push(row);
+        }
+        Ok(rows)
+    }
+
+    async fn next_row(&mut self, budget: &Budget) -> Result<Option<PageRow>> {
         match self {
             Self::Ids(ids, descend) => {
-                let ids = ids.next_held(count, *descend, budget).await?.into_iter();
-                let row = |(id, entry)| PageRow {
+                let found = ids.next_held(*descend, budget).await?;
+                Ok(found.map(|(id, entry)| PageRow {
                     position: Position::new(Vec::new(), id),
                     entry,
-                };
-                Ok(ids.map(row).collect())
+                }))
             }
             Self::Walk(walk) => {
-                let entries = walk.next(count).await?.into_iter();
-                let row = |entry: IndexEntry| {
-                    let values = entry.values;
-                    let position = id_of(&entry.id).map(|id| Position::new(values, id))?;
-                    let entry = entry.held;
-                    Ok(PageRow { position, entry })
+                let Some(found) = walk.next().await? else {
+                    return Ok(None);
                 };
-                entries.map(row).collect()
+                Ok(Some(PageRow {
+                    position: Position::new(found.values, id_of(&found.id)?),
+                    entry: found.held,
+                }))
             }
         }
     }
@@ -72,6 +89,7 @@ impl PageBuilder<'_> {
     /// As [`Matcher::at`].
     pub(crate) async fn page(&mut self, page: &Page) -> Result<Result<Filled, Stopped>> {
         let mut rows = Vec::new();
+        let memory = self.matcher.budget.share();
         let mut batch = page.size.saturating_add(1);
         let mut more = true;
         while more && rows.len() <= page.size {
@@ -85,7 +103,7 @@ impl PageBuilder<'_> {
             if count == 0 {
                 more = !self
                     .candidates
-                    .next(1, self.matcher.budget)
+                    .next(1, self.matcher.budget, &memory)
                     .await?
                     .is_empty()
                     || self.candidates.stopped().is_some();
@@ -94,9 +112,19 @@ impl PageBuilder<'_> {
                 }
                 break;
             }
-            let candidates = self.candidates.next(count, self.matcher.budget).await?;
+            let held = memory.held();
+            let next = self.candidates.next(count, self.matcher.budget, &memory);
+            let candidates = next.await?;
             more = candidates.len() == count;
-            rows.extend(self.passing(candidates).await?);
+            if self.matcher.is_needless() && rows.is_empty() {
+                rows = candidates;
+            } else {
+                let passed = self.passing(candidates).await?;
+                memory.give(memory.held() - held);
+                memory.grow(&mut rows, passed.len())?;
+                memory.take(passed.iter().map(PageRow::own_bytes).sum())?;
+                rows.extend(passed);
+            }
             if let Some(stopped) = self.candidates.stopped() {
                 if rows.len() < page.size {
                     return Ok(Err(stopped));
@@ -112,7 +140,7 @@ impl PageBuilder<'_> {
         if page.backward {
             rows.reverse();
         }
-        Ok(Ok(Filled { rows, more }))
+        Ok(Ok(Filled { rows, more, memory }))
     }
 
     /// Filters the candidates that match. If a document has several entries, only the one with its

@@ -36,7 +36,9 @@ pub async fn portion(
     let plan = search.plan(&indexes).await?;
     let source = search.source(documents_max, false, after);
     let mut chosen = search.choose(&plan, source, SORTED_IDS_MAX).await?;
-    let ids = chosen.ids.next(documents_max, false, budget).await?;
+    let memory = budget.share();
+    let ids = chosen.ids.next(documents_max, false, (budget, &memory));
+    let ids = ids.await?;
     let mut matcher = Matcher::new(read, budget, collection, chosen.filter, None);
     matcher.in_a_row = chosen.index.is_none();
     let passed = matcher.at(&ids).await?;

@@ -106,8 +106,11 @@ impl Search<'_> {
     /// Counts the ids. A document with several entries counts once.
     async fn count(&self, mut ids: Ids<'_>) -> Result<Total> {
         let mut total = 0;
+        let memory = self.budget.share();
         loop {
-            let some = ids.next(SCAN_BATCH_DOCUMENTS, false, self.budget).await?;
+            memory.clear();
+            let some = ids.next(SCAN_BATCH_DOCUMENTS, false, (self.budget, &memory));
+            let some = some.await?;
             total += some.len() as u64;
             if self.meter.is_passed() {
                 return Ok(Total::Unknown(TOO_MANY));

@@ -8,12 +8,20 @@ use serde_json::json;
 use super::super::client::{body, post};
 use super::super::limits::Limits;
 use super::super::server::alone;
+use super::super::world::{index, wait_for_index};
 use super::{BOUNDED, Case, Expected};
 
 /// Documents with a number.
 const DOCUMENTS: usize = 400_000;
 /// Documents with a long string.
 const LONG_DOCUMENTS: usize = 4_000;
+
+/// Documents of which pages are read: more than a page has.
+const PAGED_DOCUMENTS: usize = 12_000;
+/// Documents with a long string of which pages are read.
+const LONG_PAGED_DOCUMENTS: usize = 900;
+/// The pages that one request finds at the same time.
+const PAGES_AT_ONCE: usize = 32;
 
 /// Limits that let a debug build examine all documents.
 const WIDE: Limits = Limits {
@@ -68,6 +76,66 @@ fn eight_clients_sort_400_000_documents_within_the_memory() {
         &vec![request; 8],
         &Expected::RefusedOr(BOUNDED, groups),
     );
+    case.end();
+}
+
+#[test]
+fn pages_count_while_they_are_found() {
+    let Some(_alone) = alone() else { return };
+    let mut case = Case::new(Limits {
+        held_bytes: 64 << 20,
+        ..Limits::LOW
+    });
+    case.server.import("many", &lines(PAGED_DOCUMENTS, ""));
+    let long = lines(LONG_PAGED_DOCUMENTS, &"x".repeat(7_000));
+    case.server.import("long", &long);
+    for (collection, on) in [("many", "$.n"), ("long", "$.s"), ("long", "$.n")] {
+        index(&mut case.server.client(), collection, on, on, false);
+    }
+    let mut client = case.server.client();
+    let on_both = "mutation { createIndex(collection: \"long\", name: \"both\", on: [\"$.n\", \"$.s\"]) { name } }";
+    client.data(on_both, &json!({}));
+    wait_for_index(&mut client, "long", "both");
+    // The pages of a request are found at the same time, and each is complete only when it has all its rows.
+    let values: Vec<usize> = (0..LONG_PAGED_DOCUMENTS).collect();
+    let variables = json!({ "values": values }).to_string();
+    for (name, arguments) in [
+        (
+            "covered pages",
+            "collection: \"many\", orderBy: {by: \"$.n\"}",
+        ),
+        ("pages by key", "collection: \"many\", keys: {gte: \"0\"}"),
+        (
+            "sorted pages",
+            "collection: \"many\", orderBy: {by: \"$.k\"}, scanLimit: 100000",
+        ),
+        (
+            "covered pages of long strings",
+            "collection: \"long\", orderBy: {by: \"$.s\"}",
+        ),
+        (
+            "merged streams of long strings",
+            "collection: \"long\", where: {at: \"$.n\", in: $values}, orderBy: {by: \"$.s\"}",
+        ),
+    ] {
+        let page = |at: usize| {
+            let first = 10_000 - at;
+            format!(
+                "p{at}: documents({arguments}, first: {first}) {{ nodes {{ value(path: \"/n\") }} }}"
+            )
+        };
+        let pages: Vec<String> = (0..PAGES_AT_ONCE).map(page).collect();
+        let pages = pages.join(" ");
+        let request = if arguments.contains("$values") {
+            post(&body(
+                &format!("query($values: [JSON]) {{ {pages} }}"),
+                &variables,
+            ))
+        } else {
+            post(&body(&format!("{{ {pages} }}"), "{}"))
+        };
+        case.check(name, &vec![request; 8], &Expected::Bounded);
+    }
     case.end();
 }
 

@@ -11,6 +11,7 @@ pub(super) const FAMILIES: &[(&str, Family)] = &[
     ("lists in lists", lists),
     ("lists in pages", pages),
     ("parts of many elements", parts),
+    ("many large pages", large_pages),
 ];
 
 /// A longer selection is not put into further lists.
@@ -122,6 +123,45 @@ fn pages(maker: &mut Maker) -> Operation {
         format!("{page} {{ edges {{ cursor node {{ {below} }} }} }}")
     };
     with_paths(maker, fields)
+}
+
+/// Pages as large as pages can be, which are found at the same time: by key, by an index, sorted, or filtered.
+fn large_pages(maker: &mut Maker) -> Operation {
+    let found = maker.one_of(&[
+        "keys: {gte: \"#\"}",
+        "orderBy: {by: \"$.n\"}, where: {at: \"$.n\", gte: #}",
+        "orderBy: {by: \"$.n\", descending: true}",
+        "orderBy: [{by: \"$.s\"}, {descending: true}]",
+        "orderBy: {by: \"$.k\", descending: true}, scanLimit: 100000",
+        "where: {at: \"$.g\", in: [#, 1, 2, 3, 4, 5, 6, 7]}",
+        "where: {at: \"$.g\", in: $groups}, orderBy: {by: \"$.s\"}",
+        "where: {at: \"$.g\", in: $groups}, orderBy: {by: \"$.s\", descending: true}",
+        "where: {all: [{at: \"$.g\", eq: 1}, {at: \"$.n\", gt: #}]}",
+        "where: {at: \"$.k\", gte: #}, scanLimit: 100000",
+    ]);
+    let field = maker.one_of(&["key", "value", "value(path: \"/n\")", "value(path: \"/s\")"]);
+    let most = maker.one_of(&[10_000, 10_000, 500]);
+    let first = maker.large(most);
+    let fields = match maker.random.random_range(0..3) {
+        0 => format!("edges {{ cursor node {{ {field} }} }} totalCount"),
+        _ => format!("nodes {{ {field} }}"),
+    };
+    let collection = maker.one_of(&["many", "wide"]);
+    let page = format!(
+        "p#: documents(collection: \"{collection}\", {found}, first: {first}) {{ {fields} }} "
+    );
+    let aliases = maker.one_of(&[1, 16, 100]);
+    let fields = repeated(maker.large(aliases), &page);
+    if !fields.contains("$groups") {
+        return Operation::query_of(fields);
+    }
+    let groups: Vec<usize> = (0..maker.large(200)).collect();
+    Operation {
+        declared: "$groups: [JSON]".to_owned(),
+        fields,
+        variables: format!("\"groups\":{}", json!(groups)),
+        ..Operation::default()
+    }
 }
 
 /// Several parts of each of many elements.

@@ -80,8 +80,13 @@ pub async fn aggregate(
     let mut matcher = Matcher::new(read, budget, &query.collection, chosen.filter, query);
     matcher.in_a_row = chosen.index.is_none() && !query.keys.is_listed();
     let mut groups = Groups::new(query, budget);
+    let memory = budget.share();
     loop {
-        let mut ids = chosen.ids.next(SCAN_BATCH_DOCUMENTS, false, budget).await?;
+        memory.clear();
+        let ids = chosen
+            .ids
+            .next(SCAN_BATCH_DOCUMENTS, false, (budget, &memory));
+        let mut ids = ids.await?;
         let is_last = ids.len() < SCAN_BATCH_DOCUMENTS;
         let left = query.scan_max - matcher.examined.min(query.scan_max);
         let exceeds = ids.len() > left && !matcher.is_needless();

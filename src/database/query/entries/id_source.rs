@@ -89,7 +89,7 @@ impl<'r> IdSource<'r> {
         }
         let ids = match <[Ids<'r>; 1]>::try_from(sorted) {
             Ok([only]) => only,
-            Err(parts) => Ids::Union(Union::new(parts)),
+            Err(parts) => Ids::Union(Union::new(parts, self.reading.budget)),
         };
         let KeySet::Listed(listed) = self.keys else {
             return Ok(Some(ids));

@@ -10,7 +10,7 @@ use super::held::HeldEntry;
 use super::keys::KeyStream;
 use super::listed_ids::ListedIds;
 use super::lookup::KeyLookup;
-use crate::budget::{Budget, begun_in_turns};
+use crate::budget::{Budget, Share, begun_in_turns};
 use crate::document::id::DocumentId;
 use crate::error::{Error, Result};
 use crate::key::{Entry, Family, hex};
@@ -62,41 +62,44 @@ pub(crate) fn no_entry(key: &[u8]) -> Error {
 }
 
 impl Ids<'_> {
-    /// The next ids, at most `count`. Fewer only at the end.
+    /// The next ids, at most `count`. Fewer only at the end. `memory` holds them.
     ///
     /// # Errors
-    /// Errors of the store. `INTERNAL`: damaged entries.
+    /// Errors of the store. `INTERNAL`: damaged entries. `UNAVAILABLE`: the memory.
     pub(crate) async fn next(
         &mut self,
         count: usize,
         backward: bool,
-        budget: &Budget,
+        (budget, memory): (&Budget, &Share),
     ) -> Result<Vec<DocumentId>> {
-        let found = self.next_held(count, backward, budget).await?;
-        Ok(found.into_iter().map(|(id, _)| id).collect())
-    }
-
-    /// As [`Ids::next`], with what the entry of each id holds, if
-    /// [the source](super::id_source::IdSource::holds) asks for it.
-    ///
-    /// # Errors
-    /// As [`Ids::next`].
-    pub(crate) async fn next_held(
-        &mut self,
-        count: usize,
-        backward: bool,
-        budget: &Budget,
-    ) -> Result<Vec<(DocumentId, Option<HeldEntry>)>> {
         let mut found = Vec::new();
-        while found.len() < count {
-            budget.pace(self.streams()).await?;
-            let Some(id) = self.peek(backward).await? else {
-                break;
-            };
-            found.push((id_of(&id)?, self.held(&id)));
-            self.advance(&id, backward);
+        while found.len() < count
+            && let Some((id, _)) = self.next_held(backward, budget).await?
+        {
+            memory.grow(&mut found, 1)?;
+            memory.take(id.bytes())?;
+            found.push(id);
         }
         Ok(found)
+    }
+
+    /// The next id, with what its entry holds, if [the source](super::id_source::IdSource::holds) asks for it.
+    /// None after the last.
+    ///
+    /// # Errors
+    /// Errors of the store. `INTERNAL`: damaged entries.
+    pub(crate) async fn next_held(
+        &mut self,
+        backward: bool,
+        budget: &Budget,
+    ) -> Result<Option<(DocumentId, Option<HeldEntry>)>> {
+        budget.pace(self.streams()).await?;
+        let Some(id) = self.peek(backward).await? else {
+            return Ok(None);
+        };
+        let found = (id_of(&id)?, self.held(&id));
+        self.advance(&id, backward);
+        Ok(Some(found))
     }
 
     /// What the entry of the current id holds.
@@ -223,14 +226,17 @@ pub(crate) struct Union<'r> {
     /// The current id of each stream that is not in `unread` and not at its end, with the number of
     /// the stream.
     heads: BTreeSet<(IdBytes, usize)>,
+    /// Memory for them.
+    memory: Share,
     /// The streams whose current id is unknown.
     unread: Vec<usize>,
 }
 
 impl<'r> Union<'r> {
-    pub(crate) fn new(parts: Vec<Ids<'r>>) -> Self {
+    pub(crate) fn new(parts: Vec<Ids<'r>>, budget: &Budget) -> Self {
         Self {
             heads: BTreeSet::new(),
+            memory: budget.counted_share(),
             unread: (0..parts.len()).collect(),
             parts,
         }
@@ -250,7 +256,8 @@ impl<'r> Union<'r> {
             [only] => {
                 let part = *only;
                 let head = self.parts[part].peek(backward).await?;
-                self.heads.extend(head.map(|id| (id, part)));
+                let head = head.map(|id| (id, part));
+                hold_head(&mut self.heads, &self.memory, head)?;
             }
             _ => {
                 let unread: BTreeSet<usize> = self.unread.iter().copied().collect();
@@ -261,8 +268,9 @@ impl<'r> Union<'r> {
                         let head = part.peek(backward).await?;
                         Ok::<_, Error>(head.map(|id| (id, *at)))
                     });
-                    let heads = try_join_all(begun_in_turns(peeked)).await?;
-                    self.heads.extend(heads.into_iter().flatten());
+                    for head in try_join_all(begun_in_turns(peeked)).await? {
+                        hold_head(&mut self.heads, &self.memory, head)?;
+                    }
                 }
             }
         }
@@ -300,9 +308,10 @@ impl<'r> Union<'r> {
             } else {
                 self.heads.pop_first()
             };
-            let Some((_, part)) = head else {
+            let Some((id, part)) = head else {
                 return;
             };
+            self.memory.give(head_bytes(&id));
             pass(&mut self.parts[part]);
             self.unread.push(part);
         }
@@ -315,6 +324,24 @@ impl<'r> Union<'r> {
             self.heads.first()
         }
     }
+}
+
+/// Adds the current id of a stream to the heads.
+fn hold_head(
+    heads: &mut BTreeSet<(IdBytes, usize)>,
+    memory: &Share,
+    head: Option<(IdBytes, usize)>,
+) -> Result<()> {
+    if let Some((id, part)) = head {
+        memory.take(head_bytes(&id))?;
+        heads.insert((id, part));
+    }
+    Ok(())
+}
+
+/// The memory of the current id of a stream, in bytes.
+fn head_bytes(id: &IdBytes) -> usize {
+    size_of::<(IdBytes, usize)>() + id.len()
 }
 
 /// The prefix of the catalog's keys of a collection.

@@ -68,7 +68,7 @@ pub(crate) struct KeyStream<'r> {
     end: Vec<u8>,
     more: bool,
     batch: Pairs,
-    /// Memory for the batch.
+    /// Memory for the batch, and for the rest of the range.
     memory: Share,
     at: usize,
     next_batch: usize,
@@ -191,6 +191,11 @@ impl<'r> KeyStream<'r> {
     }
 
     async fn read_on(&mut self) -> Result<()> {
+        // The batch counts before it is read, with the size that the one before suggests.
+        let pair = self.batch.bytes() / self.batch.len().max(1);
+        (self.batch, self.at) = (Pairs::default(), 0);
+        self.memory = self.reading.budget.counted_share();
+        self.memory.take(pair * self.next_batch)?;
         let range = RangeRead {
             reverse: self.reverse,
             resumed: self.resumed,
@@ -212,9 +217,10 @@ impl<'r> KeyStream<'r> {
         self.resumed = true;
         self.memory = self.reading.budget.counted_share();
         let pairs = &batch.pairs;
-        self.memory.take(pairs.bytes() + pairs.spare_bytes())?;
+        let bounds = self.begin.len() + self.end.len();
+        self.memory
+            .take(pairs.bytes() + pairs.spare_bytes() + bounds)?;
         self.batch = batch.pairs;
-        self.at = 0;
         self.returned = 0;
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Sorted ids in memory, with what their entries hold.
 
 use super::held::HeldEntry;
-use crate::budget::{Budget, Share, grow};
+use crate::budget::{Budget, Share};
 use crate::error::{Error, Result};
 use crate::limits::{BATCH_PAIRS_MAX, HELD_ENTRIES_MAX};
 
@@ -13,8 +13,6 @@ pub(crate) struct ListedIds {
     /// Whether what all entries hold is kept.
     holds: bool,
     memory: Share,
-    /// The bytes of memory that are taken.
-    taken: usize,
 }
 
 /// Where an id is.
@@ -36,7 +34,6 @@ impl ListedIds {
             ids: Vec::new(),
             holds: true,
             memory: budget.counted_share(),
-            taken: 0,
         }
     }
 
@@ -57,22 +54,13 @@ impl ListedIds {
             packed: held.map(|_| length(packed)).transpose()?,
             forms: length(forms)?,
         };
-        grow(&mut self.bytes, id.len() + packed.len() + forms.len());
+        let room = id.len() + packed.len() + forms.len();
+        self.memory.grow(&mut self.bytes, room)?;
         for part in [id, packed, forms] {
             self.bytes.extend_from_slice(part);
         }
-        grow(&mut self.ids, 1);
+        self.memory.grow(&mut self.ids, 1)?;
         self.ids.push(listed);
-        self.hold()
-    }
-
-    /// Takes the memory that has been allocated since the last time.
-    fn hold(&mut self) -> Result<()> {
-        let bytes = self.bytes.capacity() + self.ids.capacity() * size_of::<ListedId>();
-        if bytes > self.taken {
-            self.memory.take(bytes - self.taken)?;
-            self.taken = bytes;
-        }
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use futures::future::try_join_all;
 
 use super::keys::KeyReader;
 use super::walk::{EntryWalk, IndexEntry, ScanShape};
-use crate::budget::begun_in_turns;
+use crate::budget::{Share, begun_in_turns};
 use crate::database::query::page::Stopped;
 use crate::error::{Error, Result};
 use crate::limits::PARTS_AT_ONCE;
@@ -19,6 +19,8 @@ pub(crate) struct MergedWalk<'r> {
     walks: Vec<EntryWalk<'r>>,
     /// The first entry of each stream that is not at its end, if there are several.
     heads: BinaryHeap<Head<'r>>,
+    /// Memory for them.
+    memory: Share,
     is_open: bool,
     last: Option<IndexEntry>,
     stopped: Option<Stopped>,
@@ -62,6 +64,7 @@ impl<'r> MergedWalk<'r> {
             shape,
             walks,
             heads: BinaryHeap::new(),
+            memory: reading.budget.counted_share(),
             is_open: false,
             last: None,
             stopped: None,
@@ -73,24 +76,22 @@ impl<'r> MergedWalk<'r> {
         self.stopped.clone()
     }
 
-    /// The next entries, at most `count`. Fewer only at the end, and if the walk is
-    /// stopped.
+    /// The next entry. None after the last one, and if the walk is stopped.
     ///
     /// # Errors
     /// Errors of the store. `INTERNAL`: damaged entries.
-    pub(crate) async fn next(&mut self, count: usize) -> Result<Vec<IndexEntry>> {
-        let mut found = Vec::new();
-        while found.len() < count && self.stopped.is_none() {
+    pub(crate) async fn next(&mut self) -> Result<Option<IndexEntry>> {
+        while self.stopped.is_none() {
             self.reading.budget.pace(1).await?;
             let Some(entry) = self.next_of_any().await? else {
                 break;
             };
             if self.last.as_ref() != Some(&entry) {
                 self.last = Some(entry.clone());
-                found.push(entry);
+                return Ok(Some(entry));
             }
         }
-        Ok(found)
+        Ok(None)
     }
 
     async fn next_of_any(&mut self) -> Result<Option<IndexEntry>> {
@@ -103,8 +104,9 @@ impl<'r> MergedWalk<'r> {
             self.is_open = true;
             let mut firsts = Vec::with_capacity(self.walks.len());
             for walks in self.walks.chunks_mut(PARTS_AT_ONCE) {
-                let next = begun_in_turns(walks.iter_mut().map(EntryWalk::next));
-                firsts.extend(try_join_all(next).await?);
+                let memory = &self.memory;
+                let next = walks.iter_mut().map(|walk| next_head(walk, memory));
+                firsts.extend(try_join_all(begun_in_turns(next)).await?);
             }
             for (walk, first) in firsts.into_iter().enumerate() {
                 self.push(walk, first);
@@ -118,7 +120,8 @@ impl<'r> MergedWalk<'r> {
         };
         let stream = self.walks.get_mut(walk);
         let stream = stream.ok_or_else(|| Error::internal("a head of no stream"))?;
-        let next = stream.next().await?;
+        let next = next_head(stream, &self.memory).await?;
+        self.memory.give(entry.bytes());
         self.push(walk, next);
         Ok(Some(entry))
     }
@@ -130,4 +133,11 @@ impl<'r> MergedWalk<'r> {
             None => self.stopped = self.walks[walk].stopped().cloned().or(self.stopped.take()),
         }
     }
+}
+
+/// The next entry of a stream, which becomes its head. `memory` holds it.
+async fn next_head(walk: &mut EntryWalk<'_>, memory: &Share) -> Result<Option<IndexEntry>> {
+    let next = walk.next().await?;
+    memory.take(next.as_ref().map_or(0, IndexEntry::bytes))?;
+    Ok(next)
 }

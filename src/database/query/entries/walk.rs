@@ -44,6 +44,17 @@ pub(crate) struct IndexEntry {
     pub(crate) held: Option<HeldEntry>,
 }
 
+impl IndexEntry {
+    /// The memory of the entry, in bytes.
+    pub(crate) fn bytes(&self) -> usize {
+        let values = self.values.iter();
+        let values = values.map(|value| size_of::<IndexValue>() + value.bytes().len());
+        let held = self.held.as_ref();
+        let held = held.map_or(0, |held| held.packed.len() + held.forms.len());
+        size_of::<Self>() + self.id.len() + values.sum::<usize>() + held
+    }
+}
+
 /// What all streams of an ordered scan have in common.
 pub(crate) struct ScanShape<'q> {
     pub(crate) key: IndexKey,
@@ -193,7 +204,7 @@ impl<'r> EntryWalk<'r> {
                 };
                 let entry = parse(self.shape, pair)?;
                 keys.advance();
-                if let Some((entry, _)) = self.keep(entry) {
+                if let Some(entry) = self.keep(entry) {
                     return Ok(Some(entry));
                 }
                 continue;
@@ -208,9 +219,9 @@ impl<'r> EntryWalk<'r> {
     }
 
     /// Leaves out entries that do not belong to the result, up to a limit.
-    fn keep(&mut self, parsed: ParsedEntry) -> Option<(IndexEntry, Vec<u8>)> {
+    fn keep(&mut self, parsed: ParsedEntry) -> Option<IndexEntry> {
         if parsed.is_complete && self.shape.keys.contains(&parsed.entry.id) {
-            return Some((parsed.entry, parsed.values));
+            return Some(parsed.entry);
         }
         self.left_out += 1;
         if self.left_out > SORTED_IDS_MAX {
@@ -255,10 +266,10 @@ impl<'r> EntryWalk<'r> {
             if groups.last().is_none_or(|(last, _)| *last != group) {
                 groups.push((group, Vec::new()));
             }
-            if let Some((entry, values)) = self.keep(parsed)
+            if let Some(entry) = self.keep(parsed)
                 && let Some((_, entries)) = groups.last_mut()
             {
-                self.hold(&entry, &values)?;
+                self.memory.take(entry.bytes())?;
                 entries.push(entry);
             }
         }
@@ -301,14 +312,6 @@ impl<'r> EntryWalk<'r> {
         Ok(())
     }
 
-    /// Reserves memory for an entry.
-    fn hold(&self, entry: &IndexEntry, values: &[u8]) -> Result<()> {
-        let held = entry.held.as_ref();
-        let held = held.map_or(0, |held| held.packed.len() + held.forms.len());
-        let bytes = values.len() + held + entry.id.len() + size_of::<IndexEntry>();
-        self.memory.take(bytes).map(|_| ())
-    }
-
     /// Reads a group that is equal in all levels and sorts it by id.
     async fn sort_by_id(&mut self, piece: ScanPiece) -> Result<()> {
         self.memory = self.reading.budget.counted_share();
@@ -323,8 +326,8 @@ impl<'r> EntryWalk<'r> {
                 self.stopped = Some(Stopped::Unsorted(self.shape.name.to_owned()));
                 return Ok(());
             }
-            if let Some((entry, values)) = self.keep(parsed) {
-                self.hold(&entry, &values)?;
+            if let Some(entry) = self.keep(parsed) {
+                self.memory.take(entry.bytes())?;
                 entries.push(entry);
             }
         }
