@@ -7,7 +7,7 @@ use crate::limits::{
 /// Options of the embedded engine.
 #[derive(Clone, Copy, Debug)]
 pub struct EmbeddedOptions {
-    /// Bytes of the page cache.
+    /// Bytes of memory that the page cache takes.
     pub cache_bytes: usize,
     /// Bytes of a segment of the write-ahead log. A checkpoint is made when a segment ends.
     pub log_segment_bytes: u64,
@@ -28,5 +28,13 @@ impl Default for EmbeddedOptions {
             overlay_bytes_max: OVERLAY_BYTES_MAX,
             overlay_transaction_bytes_max: OVERLAY_TRANSACTION_BYTES_MAX,
         }
+    }
+}
+
+impl EmbeddedOptions {
+    /// Bytes of the pages in the cache. Each page is an allocation of its own, with two counts: the allocator
+    /// rounds 4,112 bytes up to 5,120.
+    pub(super) fn cached_page_bytes(&self) -> usize {
+        self.cache_bytes / 5 * 4
     }
 }

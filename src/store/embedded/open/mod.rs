@@ -78,7 +78,7 @@ pub(super) fn open(
         let repaired = repairing.clone();
         let mut builder = Builder::new();
         builder
-            .set_cache_size(options.cache_bytes)
+            .set_cache_size(options.cached_page_bytes())
             .set_repair_callback(move |session| repaired(session.progress()));
         if !files::is_there(&path)
             && let Some((made, file)) = make(directory, &path, &builder)?
@@ -187,7 +187,7 @@ pub(super) fn make_unnamed(directory: &Path, options: EmbeddedOptions) -> Result
     make_directory(directory, files::make_own_directory)?;
     let path = directory.join(FILE_NAME);
     let mut builder = Builder::new();
-    builder.set_cache_size(options.cache_bytes);
+    builder.set_cache_size(options.cached_page_bytes());
     let made = if files::is_there(&path) {
         None
     } else {
@@ -245,7 +245,7 @@ pub(super) fn with_log(
 ) -> Result<Opened> {
     attempt("on the backend", || {
         let mut builder = Builder::new();
-        builder.set_cache_size(options.cache_bytes);
+        builder.set_cache_size(options.cached_page_bytes());
         let file = DeferredFile::on(backend)?;
         let prepared = prepare(builder.create_with_backend(file.clone())?)?;
         recover(prepared, file, log, options, |_| {})

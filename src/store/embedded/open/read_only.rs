@@ -53,7 +53,7 @@ impl EmbeddedReader {
         attempt(&path.display().to_string(), || {
             let mut builder = Builder::new();
             builder
-                .set_cache_size(options.cache_bytes)
+                .set_cache_size(options.cached_page_bytes())
                 .set_repair_callback(move |session| repairing(session.progress()));
             Self::read(&builder, &existing(&path)?, &log)
         })
