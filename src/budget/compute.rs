@@ -8,7 +8,7 @@ use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
 
 use super::slice::{clock_is_due, count_steps, turn, uncounted};
-use super::{Budget, Steps};
+use super::{Budget, Share, Steps};
 use crate::error::{Error, Result};
 use crate::limits::{
     JSON_BYTES_AT_ONCE, JSON_BYTES_PER_STEP, MOVED_BYTES_AT_ONCE, PORTION_STEPS_MAX,
@@ -133,6 +133,32 @@ fn grow_by<T>(list: &mut Vec<T>, additional: usize) {
         reserve();
     } else {
         block_thread(reserve);
+    }
+}
+
+impl Share {
+    /// Makes room for so many further items in a list, and takes the memory for it. What the list had before
+    /// counts twice while it is moved.
+    ///
+    /// # Errors
+    /// As [`Share::take`].
+    #[inline]
+    pub(crate) fn grow<T>(&self, list: &mut Vec<T>, additional: usize) -> Result<()> {
+        if list.capacity() - list.len() >= additional {
+            return Ok(());
+        }
+        let before = list.capacity() * size_of::<T>();
+        let moved = before + additional * size_of::<T>();
+        self.take(moved)?;
+        grow(list, additional);
+        let taken = before + moved;
+        let after = list.capacity() * size_of::<T>();
+        if after > taken {
+            self.take(after - taken)?;
+        } else {
+            self.give(taken - after);
+        }
+        Ok(())
     }
 }
 

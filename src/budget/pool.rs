@@ -7,8 +7,8 @@ use std::sync::atomic::Ordering::Relaxed;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
+use super::Resource;
 use super::shed_waiting::{WaitingHolder, WaitingHolders};
-use super::{Resource, grow};
 use crate::error::{Error, Limit, Result};
 use crate::limits::{HELD_FREE_BYTES, HELD_SMALL_BYTES, HELD_SMALL_BYTES_RESERVED};
 
@@ -120,30 +120,6 @@ impl Share {
             self.pool.check()?;
         }
         Ok(taken)
-    }
-
-    /// Makes room for so many further items in a list, and takes the memory for it. What the list had before
-    /// counts twice while it is moved.
-    ///
-    /// # Errors
-    /// As [`Share::take`].
-    #[inline]
-    pub(crate) fn grow<T>(&self, list: &mut Vec<T>, additional: usize) -> Result<()> {
-        if list.capacity() - list.len() >= additional {
-            return Ok(());
-        }
-        let before = list.capacity() * size_of::<T>();
-        let moved = before + additional * size_of::<T>();
-        self.take(moved)?;
-        grow(list, additional);
-        let taken = before + moved;
-        let after = list.capacity() * size_of::<T>();
-        if after > taken {
-            self.take(after - taken)?;
-        } else {
-            self.give(taken - after);
-        }
-        Ok(())
     }
 
     /// The bytes that the share holds.

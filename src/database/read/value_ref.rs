@@ -8,8 +8,8 @@ use crate::document::tree::Tree;
 use crate::error::{Error, Limit, Result};
 use crate::key::{self, JsonText, KeyStep, Malformed, Marker, NoTree, hex, kind_at, step};
 use crate::limits::{
-    Bounds, LEAVES_WRITTEN_AT_A_TIME, LEAVES_WRITTEN_AT_ONCE, TREE_LEVELS_MAX,
-    WRITTEN_LEAVES_BYTES_AT_A_TIME,
+    Bounds, COPIED_BYTES_PER_STEP, LEAVES_WRITTEN_AT_A_TIME, LEAVES_WRITTEN_AT_ONCE,
+    TREE_LEVELS_MAX, WRITTEN_LEAVES_BYTES_AT_A_TIME,
 };
 use crate::store::Pairs;
 
@@ -132,7 +132,8 @@ impl<'p> ValueRef<'p> {
     /// `INTERNAL`: the pairs are malformed. The log has the key. `TOO_COMPLEX`: the value is deeper
     /// than [`TREE_LEVELS_MAX`].
     pub fn tree(&self, steps: &Steps<'_>) -> Result<Tree> {
-        steps.spend(self.range.len() as u64)?;
+        let copied = self.pairs.bytes_of(&self.range) as u64 / COPIED_BYTES_PER_STEP;
+        steps.spend(self.range.len() as u64 + copied)?;
         let mut last: &[u8] = &[];
         let pairs = self.pairs().map(|(key, value)| {
             last = key;

@@ -7,6 +7,7 @@ use std::ops::ControlFlow;
 use super::super::path::{Segment, SegmentRef};
 use super::super::tree::Tree;
 use super::ast::{FilterQuery, QuerySegment, Selector, SingularQuery, SingularSegment};
+use super::leading::copy_steps;
 use super::node_list::{CountedList, ListMemory, SelectedNodes};
 use super::places::{ChildNodes, HERE, Places};
 use super::slice::slice;
@@ -54,7 +55,7 @@ impl<'t, 's> Evaluation<'t, 's> {
             let nodes = self.walk(rest, self.root, &mut places, usize::MAX)?;
             let nodes = nodes.iter().map(|node| {
                 let place = places.segments(node.place);
-                self.spend(4 * place.len() as u64)?;
+                self.spend(3 * place.len() as u64 + copy_steps(&place))?;
                 Ok((place, node.value))
             });
             SelectedNodes::collect(nodes, &self.memory)?

@@ -207,7 +207,7 @@ fn place_bytes(place: &[Segment]) -> usize {
 }
 
 /// The steps of copying a place.
-fn copy_steps(place: &[Segment]) -> u64 {
+pub(super) fn copy_steps(place: &[Segment]) -> u64 {
     1 + place_bytes(place) as u64 / COPIED_BYTES_PER_STEP
 }
 

@@ -257,7 +257,7 @@ impl<'r> Union<'r> {
                 let part = *only;
                 let head = self.parts[part].peek(backward).await?;
                 let head = head.map(|id| (id, part));
-                hold_head(&mut self.heads, &self.memory, head)?;
+                hold(&mut self.heads, &self.memory, [head])?;
             }
             _ => {
                 let unread: BTreeSet<usize> = self.unread.iter().copied().collect();
@@ -268,9 +268,8 @@ impl<'r> Union<'r> {
                         let head = part.peek(backward).await?;
                         Ok::<_, Error>(head.map(|id| (id, *at)))
                     });
-                    for head in try_join_all(begun_in_turns(peeked)).await? {
-                        hold_head(&mut self.heads, &self.memory, head)?;
-                    }
+                    let heads = try_join_all(begun_in_turns(peeked)).await?;
+                    hold(&mut self.heads, &self.memory, heads)?;
                 }
             }
         }
@@ -326,13 +325,13 @@ impl<'r> Union<'r> {
     }
 }
 
-/// Adds the current id of a stream to the heads.
-fn hold_head(
+/// Adds the current ids of streams to the heads.
+fn hold(
     heads: &mut BTreeSet<(IdBytes, usize)>,
     memory: &Share,
-    head: Option<(IdBytes, usize)>,
+    ids: impl IntoIterator<Item = Option<(IdBytes, usize)>>,
 ) -> Result<()> {
-    if let Some((id, part)) = head {
+    for (id, part) in ids.into_iter().flatten() {
         memory.take(head_bytes(&id))?;
         heads.insert((id, part));
     }

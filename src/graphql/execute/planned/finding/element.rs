@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::document_pages::{ElementAnswers, FoundPage};
 use super::found::Found;
+use crate::budget::count_steps;
 use crate::database::{
     Answer, DocumentKey, Extent, Loaded, PartsBetween, PickedPart, ReadRequest, Remainder, Value,
     write_picked,
@@ -16,6 +17,7 @@ use crate::error::Result;
 use crate::graphql::context::request_budget::RequestBudget;
 use crate::graphql::context::request_budget::mismatch;
 use crate::graphql::execute::planned::binding::bound::{Bound, BoundReads, ROOT, ValueAt};
+use crate::limits::COPIED_BYTES_PER_STEP;
 
 pub(crate) const NULL: &[u8] = b"null";
 
@@ -97,6 +99,8 @@ impl<'a> Element<'a> {
             Found::Selected(selection) => {
                 let node = selection.nodes().get(element).ok_or_else(mismatch)?;
                 let part = selection.value(node).ok_or_else(mismatch)?;
+                // Its key and its place are copies.
+                count_steps(2 * part.place.held_bytes() as u64 / COPIED_BYTES_PER_STEP);
                 let part = Cow::Owned(part);
                 ReadSource::Whole { part, reads }
             }
