@@ -34,7 +34,7 @@ const PATIENCE: Duration = Duration::from_secs(120);
 pub(crate) const ARRAYS: [&str; 5] = ["numbers", "members", "objects", "text", "deep"];
 
 /// The ids of `lists`, besides a long one.
-pub(crate) const NESTED: [&str; 3] = ["wide", "large", "named"];
+pub(crate) const NESTED: [&str; 4] = ["wide", "large", "named", "names"];
 
 /// A document of `lists`: its elements have elements.
 fn nested(id: &str) -> String {
@@ -47,6 +47,12 @@ fn nested(id: &str) -> String {
         // Each element is larger than what is read of it with the others.
         "large" => list(300, |_| numbers(300)),
         "named" => format!("{{\"{}\":{}}}", "m".repeat(2_000), wide(1_000)),
+        // Many names that are nearly as long as a key.
+        "names" => {
+            let member = |at| format!("\"{at:03}{}\":[{at}]", "m".repeat(7_000));
+            let members: Vec<String> = (0..400).map(member).collect();
+            format!("{{{}}}", members.join(","))
+        }
         "wide" => wide(5_000),
         // The others have long ids, which each leaf repeats.
         _ => wide(200),
