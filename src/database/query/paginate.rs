@@ -101,12 +101,8 @@ impl PageBuilder<'_> {
                 batch.min(self.examined_max.saturating_sub(self.matcher.examined))
             };
             if count == 0 {
-                more = !self
-                    .candidates
-                    .next(1, self.matcher.budget, &memory)
-                    .await?
-                    .is_empty()
-                    || self.candidates.stopped().is_some();
+                let next = self.candidates.next_row(self.matcher.budget).await?;
+                more = next.is_some() || self.candidates.stopped().is_some();
                 if more && rows.len() < page.size {
                     return Ok(Err(Stopped::Documents));
                 }

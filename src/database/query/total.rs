@@ -12,7 +12,7 @@ use crate::budget::Budget;
 use crate::database::catalog::collections::count;
 use crate::document::filter::{Condition, Filter, Tests};
 use crate::error::{Error, Result};
-use crate::limits::{COUNTED_ENTRIES_MAX, PROBE_ENTRIES, SCAN_BATCH_DOCUMENTS};
+use crate::limits::{COUNTED_ENTRIES_MAX, PROBE_ENTRIES};
 use crate::store::Read;
 
 const NOT_INDEXED: &str = "the documents would have to be examined: no index answers `where` and \
@@ -106,18 +106,15 @@ impl Search<'_> {
     /// Counts the ids. A document with several entries counts once.
     async fn count(&self, mut ids: Ids<'_>) -> Result<Total> {
         let mut total = 0;
-        let memory = self.budget.share();
         loop {
-            memory.clear();
-            let some = ids.next(SCAN_BATCH_DOCUMENTS, false, (self.budget, &memory));
-            let some = some.await?;
-            total += some.len() as u64;
+            let next = ids.next_held(false, self.budget).await?;
             if self.meter.is_passed() {
                 return Ok(Total::Unknown(TOO_MANY));
             }
-            if some.len() < SCAN_BATCH_DOCUMENTS {
+            if next.is_none() {
                 return Ok(Total::Exact(total));
             }
+            total += 1;
         }
     }
 }
