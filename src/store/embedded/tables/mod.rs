@@ -6,6 +6,7 @@ pub(super) mod overlays;
 pub(super) mod pairs;
 pub(super) mod portions;
 pub(super) mod redb_panics;
+mod table_range;
 mod table_walk;
 pub(super) mod tombstones;
 pub(super) mod view;

@@ -8,6 +8,7 @@ use super::Bytes;
 use super::overlay::KeyChange;
 use super::overlays::OverlayWalk;
 use super::redb_panics::read_table;
+use super::table_range::TableRange;
 use super::tombstones;
 pub(crate) use super::visible::Tables;
 use super::visible::{Visible, VisiblePart};
@@ -187,12 +188,8 @@ impl<T: ReadableTable<Bytes, Bytes>> Fill<'_, '_, '_, T> {
 
     /// Appends the pairs from `begin` to before `end`, and the changes up to the last of them.
     fn part(&mut self, begin: &[u8], end: &[u8]) -> PortionFlow {
-        let mut found = self.table.range::<&[u8]>(begin..end)?;
-        loop {
-            let Some(pair) = next_pair(&mut found, self.reverse) else {
-                return Ok(ControlFlow::Continue(()));
-            };
-            let (key, value) = pair?;
+        let mut found = TableRange::new(self.table, (begin, end), self.reverse)?;
+        while let Some((key, value)) = found.next()? {
             let key = key.value();
             let mut changed = false;
             if let Some(changes) = &mut self.changes {
@@ -211,6 +208,7 @@ impl<T: ReadableTable<Bytes, Bytes>> Fill<'_, '_, '_, T> {
                 }
             }
         }
+        Ok(ControlFlow::Continue(()))
     }
 
     /// Appends the changes that are left, if the pairs are complete.
@@ -253,16 +251,6 @@ fn append(
         return ControlFlow::Break(Stop::Paused(rest_after(key, reverse)));
     }
     ControlFlow::Continue(())
-}
-
-/// The next pair in a direction.
-#[inline]
-fn next_pair<P>(pairs: &mut impl DoubleEndedIterator<Item = P>, reverse: bool) -> Option<P> {
-    if reverse {
-        pairs.next_back()
-    } else {
-        pairs.next()
-    }
 }
 
 /// The keys of the pairs from `begin` to before `end`. `None` if there are more than `count_max`.

@@ -1,6 +1,8 @@
 //! Reads of many ranges in one pass over redb's table.
 
-use redb::{ReadableTable, StorageError};
+use std::ops::Bound;
+
+use redb::{Cursor, ReadableTable, StorageError};
 
 use super::Bytes;
 use super::pairs::{PortionEnd, PortionSteps, Tables, append_range, rest_after};
@@ -9,35 +11,21 @@ use crate::limits::PAIRS_WALKED_MAX;
 use crate::store::read::{BatchStart, Filling};
 use crate::store::{Pairs, RangeRead};
 
-/// Reads ranges one after another with one iterator. If a range begins shortly after the last pair
-/// read, the iterator steps to it. Otherwise, and if something in the range is changed or may be
+/// Reads ranges one after another with one cursor. If a range begins shortly after the last pair
+/// read, the cursor steps to it. Otherwise, and if something in the range is changed or may be
 /// hidden, each range is searched for from the root.
 pub(super) struct TableWalk<'t, T> {
     tables: Tables<'t, T>,
-    at: Option<At<'t>>,
+    /// Between two keys.
+    cursor: Option<Cursor<'t, Bytes, Bytes>>,
 }
-
-/// A position between two keys.
-struct At<'t> {
-    /// No key lies between it and `next`.
-    behind: Behind<'t>,
-    next: Option<TablePair<'t>>,
-    rest: redb::Range<'t, Bytes, Bytes>,
-}
-
-/// What a position is behind.
-enum Behind<'t> {
-    /// The key that was searched for. It may be that of the next pair.
-    Searched(Vec<u8>),
-    /// The last pair that was passed.
-    Passed(TablePair<'t>),
-}
-
-type TablePair<'t> = (redb::AccessGuard<'t, Bytes>, redb::AccessGuard<'t, Bytes>);
 
 impl<'t, T: ReadableTable<Bytes, Bytes>> TableWalk<'t, T> {
     pub(super) fn new(tables: Tables<'t, T>) -> Self {
-        Self { tables, at: None }
+        Self {
+            tables,
+            cursor: None,
+        }
     }
 
     /// Appends pairs of a range to the batch that began at `start`. After an error, some may be
@@ -62,7 +50,7 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> TableWalk<'t, T> {
             read_table(|| self.read(range, start, pairs, steps))
         };
         if read.is_err() {
-            self.at = None;
+            self.cursor = None;
         }
         read
     }
@@ -78,21 +66,26 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> TableWalk<'t, T> {
             return Ok(PortionEnd::Done { more: false });
         }
         steps.begin_range();
-        let near = match &mut self.at {
-            Some(at) => at.walk_to(range.begin)?,
+        let near = match &mut self.cursor {
+            Some(cursor) => step_to(cursor, range.begin)?,
             None => false,
         };
         if !near {
-            self.at = None;
+            self.cursor = None;
         }
-        let at = match &mut self.at {
-            Some(at) => at,
-            none => none.insert(At::seek(self.tables.pairs, range.begin)?),
+        let cursor = match &mut self.cursor {
+            Some(cursor) => cursor,
+            none => {
+                let begin = Bound::Included(range.begin);
+                none.insert(self.tables.pairs.lower_bound(begin)?)
+            }
         };
         let mut filling = Filling::new(pairs, start, &range);
-        while let Some((key, value)) = &at.next
-            && key.value() < range.end
-        {
+        while let Some((key, value)) = cursor.next()? {
+            if key.value() >= range.end {
+                cursor.prev()?;
+                break;
+            }
             if filling.push(key.value(), value.value()) {
                 let more = filling.more();
                 return Ok(PortionEnd::Done { more });
@@ -100,49 +93,24 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> TableWalk<'t, T> {
             if steps.pair(key.value(), value.value()) {
                 return Ok(PortionEnd::Paused(rest_after(key.value(), false)));
             }
-            at.pass()?;
         }
         Ok(PortionEnd::Done { more: false })
     }
 }
 
-impl<'t> At<'t> {
-    fn seek(
-        table: &'t impl ReadableTable<Bytes, Bytes>,
-        begin: &[u8],
-    ) -> Result<Self, StorageError> {
-        let mut rest = table.range::<&[u8]>(begin..)?;
-        Ok(Self {
-            behind: Behind::Searched(begin.to_vec()),
-            next: rest.next().transpose()?,
-            rest,
-        })
+/// Steps forward to before the first key that is not less than `begin`. Returns false if that is behind
+/// the cursor or too far ahead.
+fn step_to(cursor: &mut Cursor<'_, Bytes, Bytes>, begin: &[u8]) -> Result<bool, StorageError> {
+    if let Some((key, _)) = cursor.peek_prev()?
+        && key.value() >= begin
+    {
+        return Ok(false);
     }
-
-    /// Steps forward until `next` is the first key not less than `begin`. Returns false if `begin`
-    /// is behind the position or too far ahead.
-    fn walk_to(&mut self, begin: &[u8]) -> Result<bool, StorageError> {
-        let back = match &self.behind {
-            Behind::Searched(key) => begin < &key[..],
-            Behind::Passed((key, _)) => begin <= key.value(),
+    for _ in 0..=PAIRS_WALKED_MAX {
+        match cursor.peek_next()? {
+            Some((key, _)) if key.value() < begin => cursor.next()?,
+            _ => return Ok(true),
         };
-        if back {
-            return Ok(false);
-        }
-        for _ in 0..=PAIRS_WALKED_MAX {
-            match &self.next {
-                Some((key, _)) if key.value() < begin => self.pass()?,
-                _ => return Ok(true),
-            }
-        }
-        Ok(false)
     }
-
-    fn pass(&mut self) -> Result<(), StorageError> {
-        if let Some(next) = self.next.take() {
-            self.behind = Behind::Passed(next);
-        }
-        self.next = self.rest.next().transpose()?;
-        Ok(())
-    }
+    Ok(false)
 }
