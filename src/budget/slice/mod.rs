@@ -13,13 +13,14 @@
 //! The first slice of a task that did not wait for one is longer than the next ones. Most requests end in it. What
 //! others read in the meantime would replace what they have read in the caches of the processor.
 //!
-//! The scheduler polls tasks in turn. So the more tasks wait for their next slice, the shorter slices are:
-//! a new request then waits about [`ROUND_TIME`] for them, not a whole slice for each.
+//! Of the tasks that wait for their next slice, as many go on as there are processors ([`RunPermit`]). A new request
+//! waits for a slice of these, and not of all.
 //!
 //! A slice is also over after [`SLICE_STEPS_MAX`] steps of work. So the most steps of one poll do not
 //! depend on the machine, and tests assert them ([`longest_poll_steps`]).
 
 mod poll_clock;
+mod run_queue;
 mod task_waker;
 mod waiting_parts;
 
@@ -27,21 +28,20 @@ use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::mem;
 use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
-use std::sync::atomic::{AtomicU32, AtomicU64};
-use std::sync::{Arc, LazyLock};
 use std::task::{Context, Poll, Waker};
-use std::thread;
 use std::time::{Duration, Instant};
 
 use poll_clock::thread_time;
+use run_queue::{RunPermit, first_slice_time};
 use task_waker::TaskWaker;
 use tokio::task::yield_now;
 use waiting_parts::WaitingParts;
 
 use crate::limits::{
-    FIRST_SLICE_TIME, LONG_POLL_TIME, PARTS_RESUMED_AT_ONCE, PORTION_STEPS_MAX, ROUND_TIME,
-    SLICE_STEPS_MAX, SLICE_TIME, SLICE_TIME_MIN, STEPS_PER_CLOCK,
+    LONG_POLL_TIME, PARTS_RESUMED_AT_ONCE, PORTION_STEPS_MAX, SLICE_STEPS_MAX, SLICE_TIME,
 };
 
 thread_local! {
@@ -56,9 +56,6 @@ thread_local! {
     /// The parts of the current task that wait for its next slice.
     static PARTS: RefCell<WaitingParts> = RefCell::default();
 }
-
-/// The tasks of the process that wait for their next slice.
-static WAITING: AtomicU32 = AtomicU32::new(0);
 
 /// The longest poll of any task of the process, in nanoseconds.
 static LONGEST_POLL_NANOS: AtomicU64 = AtomicU64::new(0);
@@ -75,8 +72,8 @@ pub struct Sliced<F> {
     parts: WaitingParts,
     /// Of the last poll.
     waker: Option<(Arc<TaskWaker>, Waker)>,
-    /// Set while the task waits for its next slice.
-    waiting: Option<Waiting>,
+    /// From the end of its first slice until it waits for something else.
+    permit: Option<RunPermit>,
 }
 
 impl<F> Sliced<F> {
@@ -86,7 +83,7 @@ impl<F> Sliced<F> {
             task: Box::pin(task),
             parts: WaitingParts::default(),
             waker: None,
-            waiting: None,
+            permit: None,
         }
     }
 }
@@ -96,9 +93,13 @@ impl<F: Future> Future for Sliced<F> {
 
     fn poll(mut self: Pin<&mut Self>, scheduled: &mut Context<'_>) -> Poll<F::Output> {
         let this = &mut *self;
-        let slice_max = match this.waiting.take() {
-            None => FIRST_SLICE_TIME,
-            Some(_) => SLICE_TIME,
+        let slice_time = if let Some(permit) = &mut this.permit {
+            if !permit.goes_on(scheduled.waker()) {
+                return Poll::Pending;
+            }
+            SLICE_TIME
+        } else {
+            first_slice_time()
         };
         let known = this
             .waker
@@ -109,7 +110,7 @@ impl<F: Future> Future for Sliced<F> {
         }));
         let context = &mut Context::from_waker(waker);
         this.parts.begin(waker);
-        let slice = Slice::begin(&mut this.parts, slice_max);
+        let slice = Slice::begin(&mut this.parts, slice_time);
         let mut resumed = 1;
         let wakes = task.begin_poll();
         let polled = loop {
@@ -124,8 +125,17 @@ impl<F: Future> Future for Sliced<F> {
         };
         drop(slice);
         if polled.is_pending() && (wakes.any() || this.parts.any()) {
-            this.waiting = Some(Waiting::begin());
-            let _ = pin!(yield_now()).poll(scheduled);
+            let goes_on = match &mut this.permit {
+                Some(permit) => permit.end_slice(scheduled.waker()),
+                none => none
+                    .insert(RunPermit::new(scheduled.waker()))
+                    .goes_on(scheduled.waker()),
+            };
+            if goes_on {
+                let _ = pin!(yield_now()).poll(scheduled);
+            }
+        } else {
+            this.permit = None;
         }
         polled
     }
@@ -141,34 +151,6 @@ fn wake_parts(count: usize) {
     }
 }
 
-/// A task among those that wait for their next slice, until it is dropped.
-struct Waiting;
-
-impl Waiting {
-    fn begin() -> Self {
-        WAITING.fetch_add(1, Relaxed);
-        Self
-    }
-}
-
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        WAITING.fetch_sub(1, Relaxed);
-    }
-}
-
-/// The time of a slice of at most `slice_max`, beside as many tasks that wait for theirs.
-fn slice_time(slice_max: Duration, waiting: u32) -> Duration {
-    static PROCESSORS: LazyLock<u32> = LazyLock::new(|| {
-        let processors = thread::available_parallelism();
-        processors.map_or(1, |processors| u32::try_from(processors.get()).unwrap_or(1))
-    });
-    if waiting < 2 {
-        return slice_max;
-    }
-    (ROUND_TIME * *PROCESSORS / waiting).clamp(SLICE_TIME_MIN, slice_max)
-}
-
 /// One poll of a task. Restores the slice around it when it is dropped, also by a panic.
 struct Slice<'t> {
     /// By the clock of the thread.
@@ -179,9 +161,9 @@ struct Slice<'t> {
 }
 
 impl<'t> Slice<'t> {
-    fn begin(parts: &'t mut WaitingParts, slice_max: Duration) -> Self {
+    fn begin(parts: &'t mut WaitingParts, time: Duration) -> Self {
         let begun = thread_time();
-        let end = Instant::now() + slice_time(slice_max, WAITING.load(Relaxed));
+        let end = Instant::now() + time;
         let around = (
             SLICE_END.replace(Some(end)),
             BLOCKED.replace(Duration::ZERO),
@@ -282,10 +264,10 @@ fn steps_are_over() -> bool {
     STEPS.get() >= SLICE_STEPS_MAX
 }
 
-/// Whether the current poll has done many steps since it read the clock.
+/// The steps that the current poll has done since it read the clock.
 #[inline]
-pub(super) fn clock_is_due() -> bool {
-    STEPS.get().abs_diff(TIMED_STEPS.get()) >= STEPS_PER_CLOCK
+pub(super) fn untimed_steps() -> u64 {
+    STEPS.get().abs_diff(TIMED_STEPS.get())
 }
 
 /// Waits for a slice that is not over. Call it before a portion of work.
@@ -312,8 +294,10 @@ pub async fn pause() {
 #[cfg(test)]
 mod tests {
     use futures::future::join_all;
+    use futures::poll;
 
     use super::*;
+    use crate::limits::FIRST_SLICE_TIME;
 
     /// Works in every sibling for one slice, and returns the most siblings that worked in one poll
     /// of the task.
@@ -418,24 +402,12 @@ mod tests {
             turn().await;
             std::future::pending::<()>().await;
         }));
-        for waits in [true, false] {
-            let polled = poll_fn(|context| Poll::Ready(task.as_mut().poll(context))).await;
-            assert!(polled.is_pending());
-            assert_eq!(task.waiting.is_some(), waits);
-        }
-    }
-
-    #[test]
-    fn slices_are_shorter_beside_many_tasks() {
-        assert_eq!(slice_time(FIRST_SLICE_TIME, 1), FIRST_SLICE_TIME);
-        assert_eq!(slice_time(SLICE_TIME, u32::MAX), SLICE_TIME_MIN);
-        let processors = thread::available_parallelism().expect("known").get();
-        let processors = u32::try_from(processors).expect("not as many");
-        for tasks in [40, 100] {
-            assert_eq!(
-                slice_time(SLICE_TIME, tasks * processors),
-                ROUND_TIME / tasks
-            );
+        let _ = poll!(&mut task);
+        assert!(task.permit.is_some());
+        // Tasks of other tests may be before it in the queue.
+        while task.permit.is_some() {
+            assert!(poll!(&mut task).is_pending());
+            yield_now().await;
         }
     }
 

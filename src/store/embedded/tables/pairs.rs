@@ -189,8 +189,12 @@ impl<T: ReadableTable<Bytes, Bytes>> Fill<'_, '_, '_, T> {
     /// Appends the pairs from `begin` to before `end`, and the changes up to the last of them.
     fn part(&mut self, begin: &[u8], end: &[u8]) -> PortionFlow {
         let mut found = TableRange::new(self.table, (begin, end), self.reverse)?;
-        while let Some((key, value)) = found.next()? {
+        // By reference: a pair is 192 bytes, which each move would copy.
+        while let Some((key, value)) = &found.next()? {
             let key = key.value();
+            if !found.has(key) {
+                break;
+            }
             let mut changed = false;
             if let Some(changes) = &mut self.changes {
                 while let Some(change) = changes.next_until(key) {

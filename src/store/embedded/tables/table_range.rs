@@ -7,7 +7,7 @@ use redb::{AccessGuard, Cursor, ReadableTable, StorageError};
 use super::Bytes;
 
 /// A key and its value, in a page of the cache.
-type TablePair<'t> = (AccessGuard<'t, Bytes>, AccessGuard<'t, Bytes>);
+pub(super) type TablePair<'t> = (AccessGuard<'t, Bytes>, AccessGuard<'t, Bytes>);
 
 /// The pairs of a range that are left. redb's range can be read from both ends and compares its two
 /// positions at each pair; one cursor takes six tenths of its time.
@@ -38,14 +38,23 @@ impl<'t, 'k> TableRange<'t, 'k> {
         })
     }
 
-    /// The next pair. None after the last.
+    /// The next pair of the table, which may lie behind the range ([`TableRange::has`]).
     #[inline]
     pub(super) fn next(&mut self) -> Result<Option<TablePair<'t>>, StorageError> {
         if self.reverse {
-            let pair = self.cursor.prev()?;
-            return Ok(pair.filter(|(key, _)| key.value() >= self.begin));
+            self.cursor.prev()
+        } else {
+            self.cursor.next()
         }
-        let pair = self.cursor.next()?;
-        Ok(pair.filter(|(key, _)| key.value() < self.end))
+    }
+
+    /// Whether a key that the cursor came to is in the range.
+    #[inline]
+    pub(super) fn has(&self, key: &[u8]) -> bool {
+        if self.reverse {
+            key >= self.begin
+        } else {
+            key < self.end
+        }
     }
 }

@@ -7,6 +7,7 @@ use redb::{Cursor, ReadableTable, StorageError};
 use super::Bytes;
 use super::pairs::{PortionEnd, PortionSteps, Tables, append_range, rest_after};
 use super::redb_panics::read_table;
+use super::table_range::TablePair;
 use crate::limits::PAIRS_WALKED_MAX;
 use crate::store::read::{BatchStart, Filling};
 use crate::store::{Pairs, RangeRead};
@@ -16,16 +17,20 @@ use crate::store::{Pairs, RangeRead};
 /// hidden, each range is searched for from the root.
 pub(super) struct TableWalk<'t, T> {
     tables: Tables<'t, T>,
-    /// Between two keys.
-    cursor: Option<Cursor<'t, Bytes, Bytes>>,
+    at: Option<At<'t>>,
+}
+
+/// A position before a pair.
+struct At<'t> {
+    /// No key lies between this one, included, and that of `next`.
+    from: Vec<u8>,
+    next: Option<TablePair<'t>>,
+    rest: Cursor<'t, Bytes, Bytes>,
 }
 
 impl<'t, T: ReadableTable<Bytes, Bytes>> TableWalk<'t, T> {
     pub(super) fn new(tables: Tables<'t, T>) -> Self {
-        Self {
-            tables,
-            cursor: None,
-        }
+        Self { tables, at: None }
     }
 
     /// Appends pairs of a range to the batch that began at `start`. After an error, some may be
@@ -50,7 +55,7 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> TableWalk<'t, T> {
             read_table(|| self.read(range, start, pairs, steps))
         };
         if read.is_err() {
-            self.cursor = None;
+            self.at = None;
         }
         read
     }
@@ -66,51 +71,64 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> TableWalk<'t, T> {
             return Ok(PortionEnd::Done { more: false });
         }
         steps.begin_range();
-        let near = match &mut self.cursor {
-            Some(cursor) => step_to(cursor, range.begin)?,
+        let near = match &mut self.at {
+            Some(at) => at.walk_to(range.begin)?,
             None => false,
         };
         if !near {
-            self.cursor = None;
+            self.at = None;
         }
-        let cursor = match &mut self.cursor {
-            Some(cursor) => cursor,
-            none => {
-                let begin = Bound::Included(range.begin);
-                none.insert(self.tables.pairs.lower_bound(begin)?)
-            }
+        let at = match &mut self.at {
+            Some(at) => at,
+            none => none.insert(At::seek(self.tables.pairs, range.begin)?),
         };
         let mut filling = Filling::new(pairs, start, &range);
-        while let Some((key, value)) = cursor.next()? {
-            if key.value() >= range.end {
-                cursor.prev()?;
-                break;
-            }
-            if filling.push(key.value(), value.value()) {
+        while let Some((key, value)) = &at.next
+            && key.value() < range.end
+        {
+            let key = key.value();
+            if filling.push(key, value.value()) {
+                key.clone_into(&mut at.from);
                 let more = filling.more();
                 return Ok(PortionEnd::Done { more });
             }
-            if steps.pair(key.value(), value.value()) {
-                return Ok(PortionEnd::Paused(rest_after(key.value(), false)));
+            if steps.pair(key, value.value()) {
+                let rest = rest_after(key, false);
+                key.clone_into(&mut at.from);
+                return Ok(PortionEnd::Paused(rest));
             }
+            at.next = at.rest.next()?;
         }
+        range.end.clone_into(&mut at.from);
         Ok(PortionEnd::Done { more: false })
     }
 }
 
-/// Steps forward to before the first key that is not less than `begin`. Returns false if that is behind
-/// the cursor or too far ahead.
-fn step_to(cursor: &mut Cursor<'_, Bytes, Bytes>, begin: &[u8]) -> Result<bool, StorageError> {
-    if let Some((key, _)) = cursor.peek_prev()?
-        && key.value() >= begin
-    {
-        return Ok(false);
+impl<'t> At<'t> {
+    fn seek(
+        table: &'t impl ReadableTable<Bytes, Bytes>,
+        begin: &[u8],
+    ) -> Result<Self, StorageError> {
+        let mut rest = table.lower_bound(Bound::Included(begin))?;
+        Ok(Self {
+            from: begin.to_vec(),
+            next: rest.next()?,
+            rest,
+        })
     }
-    for _ in 0..=PAIRS_WALKED_MAX {
-        match cursor.peek_next()? {
-            Some((key, _)) if key.value() < begin => cursor.next()?,
-            _ => return Ok(true),
-        };
+
+    /// Steps forward until `next` is the first key not less than `begin`. Returns false if `begin`
+    /// is behind the position or too far ahead.
+    fn walk_to(&mut self, begin: &[u8]) -> Result<bool, StorageError> {
+        if begin < &self.from[..] {
+            return Ok(false);
+        }
+        for _ in 0..=PAIRS_WALKED_MAX {
+            match &self.next {
+                Some((key, _)) if key.value() < begin => self.next = self.rest.next()?,
+                _ => return Ok(true),
+            }
+        }
+        Ok(false)
     }
-    Ok(false)
 }

@@ -1,0 +1,276 @@
+//! The run queue: the tasks that wait for their next slice.
+//!
+//! As many tasks go on as there are processors, each for several slices; the others wait in the queue. If all went on
+//! in turn, each would find in the caches of the processor what others have read, all would hold their memory at
+//! once, and a new request would wait for a slice of each.
+
+use std::collections::VecDeque;
+use std::pin::pin;
+use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicBool, AtomicUsize};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Waker};
+use std::thread;
+use std::time::Duration;
+
+use tokio::task::yield_now;
+
+use crate::limits::{
+    FIRST_SLICE_TIME, FIRST_SLICES_TIME, SLICE_TIME_MIN, SLICES_PER_ROUND, SLICES_PER_TURN,
+};
+
+/// Of all tasks of the process.
+static RUN_QUEUE: LazyLock<RunQueue> =
+    LazyLock::new(|| RunQueue::new(thread::available_parallelism().map_or(1, usize::from)));
+
+/// Tasks that have had their first slice.
+struct RunQueue {
+    /// The number of tasks that go on together.
+    permits: usize,
+    state: Mutex<QueueState>,
+    /// The number of tasks that wait.
+    length: AtomicUsize,
+}
+
+#[derive(Default)]
+struct QueueState {
+    /// Permits that are taken.
+    taken: usize,
+    waiting: VecDeque<Arc<Ticket>>,
+}
+
+/// What a task in the queue waits with.
+struct Ticket {
+    /// Set when the task has a permit. Changes only while the queue is locked.
+    granted: AtomicBool,
+    waker: Mutex<Waker>,
+}
+
+/// The permit of a task to go on, or its ticket in the queue for one. Dropping it gives it up.
+pub(super) struct RunPermit {
+    queue: &'static RunQueue,
+    /// None if the task goes on.
+    ticket: Option<Arc<Ticket>>,
+    /// The slices that it has had with this permit.
+    slices: usize,
+}
+
+impl RunQueue {
+    fn new(permits: usize) -> Self {
+        Self {
+            permits,
+            state: Mutex::default(),
+            length: AtomicUsize::new(0),
+        }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, QueueState> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes a free permit, or a ticket at the end of the queue. `waker` wakes the task.
+    fn enter(&self, state: &mut QueueState, waker: &Waker) -> Option<Arc<Ticket>> {
+        if state.waiting.is_empty() && state.taken < self.permits {
+            state.taken += 1;
+            return None;
+        }
+        let ticket = Arc::new(Ticket {
+            granted: AtomicBool::new(false),
+            waker: Mutex::new(waker.clone()),
+        });
+        state.waiting.push_back(ticket.clone());
+        Some(ticket)
+    }
+
+    /// The slices that a task has before another one goes on.
+    fn slices_per_turn(&self) -> usize {
+        match self.length.load(Relaxed) {
+            0 => usize::MAX,
+            length => (SLICES_PER_ROUND * self.permits / length).clamp(1, SLICES_PER_TURN),
+        }
+    }
+
+    /// The time of the first slice of a task.
+    fn first_slice_time(&self) -> Duration {
+        let length = self.length.load(Relaxed) / self.permits;
+        match u32::try_from(length).unwrap_or(u32::MAX) {
+            0 => FIRST_SLICE_TIME,
+            length => (FIRST_SLICES_TIME / length).clamp(SLICE_TIME_MIN, FIRST_SLICE_TIME),
+        }
+    }
+
+    /// Unlocks the queue, and wakes the task that goes on now, but not before the scheduler has looked for what
+    /// has arrived: tasks that wake one another would keep it from doing so.
+    fn unlock(&self, state: MutexGuard<'_, QueueState>, next: Option<Waker>) {
+        self.length.store(state.waiting.len(), Relaxed);
+        drop(state);
+        if let Some(next) = next {
+            let _ = pin!(yield_now()).poll(&mut Context::from_waker(&next));
+        }
+    }
+}
+
+/// The time of the first slice of a task, which did not wait for one.
+pub(super) fn first_slice_time() -> Duration {
+    RUN_QUEUE.first_slice_time()
+}
+
+impl QueueState {
+    /// Gives a permit to the first task of the queue. Returns what wakes it.
+    fn leave(&mut self) -> Option<Waker> {
+        let Some(first) = self.waiting.pop_front() else {
+            self.taken -= 1;
+            return None;
+        };
+        first.granted.store(true, Relaxed);
+        let waker = first.waker().clone();
+        Some(waker)
+    }
+}
+
+impl Ticket {
+    fn waker(&self) -> MutexGuard<'_, Waker> {
+        self.waker.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl RunPermit {
+    /// For a task that has had its first slice.
+    pub(super) fn new(waker: &Waker) -> Self {
+        Self::of(&RUN_QUEUE, waker)
+    }
+
+    fn of(queue: &'static RunQueue, waker: &Waker) -> Self {
+        let mut state = queue.lock();
+        let ticket = queue.enter(&mut state, waker);
+        queue.unlock(state, None);
+        Self {
+            queue,
+            ticket,
+            slices: 0,
+        }
+    }
+
+    /// Whether the task goes on. If not, `waker` is woken when it does.
+    pub(super) fn goes_on(&mut self, waker: &Waker) -> bool {
+        if let Some(ticket) = &self.ticket {
+            let mut known = ticket.waker();
+            if !ticket.granted.load(Relaxed) {
+                known.clone_from(waker);
+                return false;
+            }
+        }
+        self.ticket = None;
+        true
+    }
+
+    /// After a slice: whether the task goes on. If it has had its turn, it goes to the end of the queue.
+    pub(super) fn end_slice(&mut self, waker: &Waker) -> bool {
+        self.slices += 1;
+        if self.slices < self.queue.slices_per_turn() {
+            return true;
+        }
+        let mut state = self.queue.lock();
+        let next = state.leave();
+        self.ticket = self.queue.enter(&mut state, waker);
+        self.queue.unlock(state, next);
+        self.slices = 0;
+        self.ticket.is_none()
+    }
+}
+
+impl Drop for RunPermit {
+    fn drop(&mut self) {
+        let mut state = self.queue.lock();
+        if let Some(ticket) = &self.ticket
+            && !ticket.granted.load(Relaxed)
+        {
+            state.waiting.retain(|other| !Arc::ptr_eq(other, ticket));
+            self.queue.unlock(state, None);
+            return;
+        }
+        let next = state.leave();
+        self.queue.unlock(state, next);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::AtomicUsize;
+    use std::task::Wake;
+
+    use super::*;
+
+    #[derive(Default)]
+    struct Wakes(AtomicUsize);
+
+    impl Wake for Wakes {
+        fn wake(self: Arc<Self>) {
+            self.0.fetch_add(1, Relaxed);
+        }
+    }
+
+    fn queue(permits: usize) -> &'static RunQueue {
+        Box::leak(Box::new(RunQueue::new(permits)))
+    }
+
+    #[test]
+    fn the_tasks_of_a_queue_have_their_turns_in_order() {
+        let queue = queue(2);
+        let wakes: Vec<Arc<Wakes>> = (0..4).map(|_| Arc::default()).collect();
+        let wakers: Vec<Waker> = wakes.iter().map(|wakes| wakes.clone().into()).collect();
+        let mut permits: Vec<_> = wakers
+            .iter()
+            .map(|waker| RunPermit::of(queue, waker))
+            .collect();
+        let mut go_on = |turn: &[usize]| {
+            for task in 0..4 {
+                let goes_on = permits[task].goes_on(&wakers[task]);
+                assert_eq!(goes_on, turn.contains(&task), "task {task} of {turn:?}");
+            }
+            for slice in 1..=SLICES_PER_TURN {
+                for task in turn {
+                    let goes_on = permits[*task].end_slice(&wakers[*task]);
+                    assert_eq!(goes_on, slice < SLICES_PER_TURN, "slice {slice}");
+                }
+            }
+        };
+        go_on(&[0, 1]);
+        go_on(&[2, 3]);
+        go_on(&[0, 1]);
+        let woken = wakes.iter().map(|wakes| wakes.0.load(Relaxed));
+        assert!(woken.eq([1, 1, 2, 2]));
+    }
+
+    #[test]
+    fn a_permit_is_given_up_when_it_is_dropped() {
+        let queue = queue(1);
+        let waker = Waker::noop();
+        let first = RunPermit::of(queue, waker);
+        let mut permits: Vec<_> = (0..3).map(|_| RunPermit::of(queue, waker)).collect();
+        // One in the queue, then the one that goes on, then one that has a permit and has not gone on yet.
+        drop(permits.remove(1));
+        drop(first);
+        drop(permits.remove(0));
+        assert!(permits[0].goes_on(waker));
+        permits.clear();
+        assert!(RunPermit::of(queue, waker).goes_on(waker));
+        assert_eq!(queue.lock().taken, 0);
+    }
+
+    #[test]
+    fn a_task_alone_goes_on_and_turns_are_shorter_in_a_long_queue() {
+        let queue = queue(2);
+        let waker = Waker::noop();
+        let mut permit = RunPermit::of(queue, waker);
+        assert!((0..100 * SLICES_PER_TURN).all(|_| permit.end_slice(waker)));
+        assert_eq!(queue.first_slice_time(), FIRST_SLICE_TIME);
+        let turns = |length| {
+            queue.length.store(length, Relaxed);
+            (queue.slices_per_turn(), queue.first_slice_time())
+        };
+        assert_eq!(turns(1), (SLICES_PER_TURN, FIRST_SLICE_TIME));
+        assert_eq!(turns(SLICES_PER_ROUND), (2, FIRST_SLICES_TIME / 40));
+        assert_eq!(turns(1_000_000), (1, SLICE_TIME_MIN));
+    }
+}
