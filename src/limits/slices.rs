@@ -37,7 +37,7 @@ pub const FIRST_SLICES_TIME: Duration = Duration::from_millis(25);
 /// A slice is never shorter.
 pub const SLICE_TIME_MIN: Duration = Duration::from_micros(50);
 /// Slices that a task has one after the other before it goes to the end of the run queue.
-pub const SLICES_PER_TURN: usize = 8;
+pub const SLICES_PER_TURN: usize = 4;
 /// Slices in which all tasks of the run queue have had their turn, on each processor. Turns are as much shorter.
 pub const SLICES_PER_ROUND: usize = 80;
 /// Polls of a task that take longer are counted (`phyllo_long_polls_total`). A build with debug

@@ -55,6 +55,8 @@ thread_local! {
     static TIMED_STEPS: Cell<u64> = const { Cell::new(0) };
     /// The parts of the current task that wait for its next slice.
     static PARTS: RefCell<WaitingParts> = RefCell::default();
+    /// The permit of the current task, if it has had its first slice.
+    static PERMIT: RefCell<Option<RunPermit>> = const { RefCell::new(None) };
 }
 
 /// The longest poll of any task of the process, in nanoseconds.
@@ -110,7 +112,7 @@ impl<F: Future> Future for Sliced<F> {
         }));
         let context = &mut Context::from_waker(waker);
         this.parts.begin(waker);
-        let slice = Slice::begin(&mut this.parts, slice_time);
+        let slice = Slice::begin(&mut this.parts, &mut this.permit, slice_time);
         let mut resumed = 1;
         let wakes = task.begin_poll();
         let polled = loop {
@@ -158,10 +160,15 @@ struct Slice<'t> {
     around: (Option<Instant>, Duration, u64),
     /// Those of the task around it. Between the polls of the task, its own.
     parts: &'t mut WaitingParts,
+    permit: &'t mut Option<RunPermit>,
 }
 
 impl<'t> Slice<'t> {
-    fn begin(parts: &'t mut WaitingParts, time: Duration) -> Self {
+    fn begin(
+        parts: &'t mut WaitingParts,
+        permit: &'t mut Option<RunPermit>,
+        time: Duration,
+    ) -> Self {
         let begun = thread_time();
         let end = Instant::now() + time;
         let around = (
@@ -170,11 +177,12 @@ impl<'t> Slice<'t> {
             STEPS.replace(0),
         );
         TIMED_STEPS.set(0);
-        swap_parts(parts);
+        swap(parts, permit);
         Self {
             begun,
             around,
             parts,
+            permit,
         }
     }
 }
@@ -184,7 +192,7 @@ impl Drop for Slice<'_> {
         SLICE_END.set(self.around.0);
         let blocked = BLOCKED.replace(self.around.1);
         let steps = STEPS.replace(self.around.2);
-        swap_parts(self.parts);
+        swap(self.parts, self.permit);
         if steps > LONGEST_POLL_STEPS.load(Relaxed) {
             LONGEST_POLL_STEPS.fetch_max(steps, Relaxed);
         }
@@ -201,8 +209,9 @@ impl Drop for Slice<'_> {
     }
 }
 
-fn swap_parts(parts: &mut WaitingParts) {
+fn swap(parts: &mut WaitingParts, permit: &mut Option<RunPermit>) {
     PARTS.with_borrow_mut(|current| mem::swap(current, parts));
+    PERMIT.with_borrow_mut(|current| mem::swap(current, permit));
 }
 
 /// The longest poll of any task of the process, without the time in which its thread was blocked
@@ -224,8 +233,9 @@ pub fn longest_poll_steps() -> u64 {
     LONGEST_POLL_STEPS.load(Relaxed)
 }
 
-/// Runs work on which others do not wait. Its time and its steps do not count in this poll.
+/// Runs work on which others do not wait. Its time and its steps do not count in this poll, and another task goes on.
 pub(super) fn uncounted<T>(work: impl FnOnce() -> T) -> T {
+    drop(PERMIT.take());
     let (begun, steps) = (thread_time(), STEPS.get());
     let done = work();
     BLOCKED.set(BLOCKED.get() + thread_time().saturating_sub(begun));

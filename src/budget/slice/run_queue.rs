@@ -3,6 +3,9 @@
 //! As many tasks go on as there are processors, each for several slices; the others wait in the queue. If all went on
 //! in turn, each would find in the caches of the processor what others have read, all would hold their memory at
 //! once, and a new request would wait for a slice of each.
+//!
+//! Tasks that have not had a turn wait in a line of their own. Every other turn is one of theirs, so a task that has
+//! little work left does not wait for all that have much.
 
 use std::collections::VecDeque;
 use std::pin::pin;
@@ -36,7 +39,10 @@ struct RunQueue {
 struct QueueState {
     /// Permits that are taken.
     taken: usize,
-    waiting: VecDeque<Arc<Ticket>>,
+    /// Tasks that have not had a turn, and those that have.
+    lines: [VecDeque<Arc<Ticket>>; 2],
+    /// The line whose turn it is.
+    line: usize,
 }
 
 /// What a task in the queue waits with.
@@ -68,9 +74,9 @@ impl RunQueue {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Takes a free permit, or a ticket at the end of the queue. `waker` wakes the task.
-    fn enter(&self, state: &mut QueueState, waker: &Waker) -> Option<Arc<Ticket>> {
-        if state.waiting.is_empty() && state.taken < self.permits {
+    /// Takes a free permit, or a ticket at the end of a line. `waker` wakes the task.
+    fn enter(&self, state: &mut QueueState, line: usize, waker: &Waker) -> Option<Arc<Ticket>> {
+        if state.taken < self.permits {
             state.taken += 1;
             return None;
         }
@@ -78,7 +84,7 @@ impl RunQueue {
             granted: AtomicBool::new(false),
             waker: Mutex::new(waker.clone()),
         });
-        state.waiting.push_back(ticket.clone());
+        state.lines[line].push_back(ticket.clone());
         Some(ticket)
     }
 
@@ -102,7 +108,8 @@ impl RunQueue {
     /// Unlocks the queue, and wakes the task that goes on now, but not before the scheduler has looked for what
     /// has arrived: tasks that wake one another would keep it from doing so.
     fn unlock(&self, state: MutexGuard<'_, QueueState>, next: Option<Waker>) {
-        self.length.store(state.waiting.len(), Relaxed);
+        self.length
+            .store(state.lines.iter().map(VecDeque::len).sum(), Relaxed);
         drop(state);
         if let Some(next) = next {
             let _ = pin!(yield_now()).poll(&mut Context::from_waker(&next));
@@ -116,12 +123,15 @@ pub(super) fn first_slice_time() -> Duration {
 }
 
 impl QueueState {
-    /// Gives a permit to the first task of the queue. Returns what wakes it.
+    /// Gives a permit to the first task of a line. Returns what wakes it.
     fn leave(&mut self) -> Option<Waker> {
-        let Some(first) = self.waiting.pop_front() else {
+        let other = 1 - self.line;
+        let first = self.lines[self.line].pop_front();
+        let Some(first) = first.or_else(|| self.lines[other].pop_front()) else {
             self.taken -= 1;
             return None;
         };
+        self.line = other;
         first.granted.store(true, Relaxed);
         let waker = first.waker().clone();
         Some(waker)
@@ -142,7 +152,7 @@ impl RunPermit {
 
     fn of(queue: &'static RunQueue, waker: &Waker) -> Self {
         let mut state = queue.lock();
-        let ticket = queue.enter(&mut state, waker);
+        let ticket = queue.enter(&mut state, 0, waker);
         queue.unlock(state, None);
         Self {
             queue,
@@ -172,7 +182,7 @@ impl RunPermit {
         }
         let mut state = self.queue.lock();
         let next = state.leave();
-        self.ticket = self.queue.enter(&mut state, waker);
+        self.ticket = self.queue.enter(&mut state, 1, waker);
         self.queue.unlock(state, next);
         self.slices = 0;
         self.ticket.is_none()
@@ -185,7 +195,9 @@ impl Drop for RunPermit {
         if let Some(ticket) = &self.ticket
             && !ticket.granted.load(Relaxed)
         {
-            state.waiting.retain(|other| !Arc::ptr_eq(other, ticket));
+            for line in &mut state.lines {
+                line.retain(|other| !Arc::ptr_eq(other, ticket));
+            }
             self.queue.unlock(state, None);
             return;
         }
@@ -236,10 +248,27 @@ mod tests {
             }
         };
         go_on(&[0, 1]);
-        go_on(&[2, 3]);
-        go_on(&[0, 1]);
+        go_on(&[2, 0]);
+        go_on(&[3, 1]);
         let woken = wakes.iter().map(|wakes| wakes.0.load(Relaxed));
-        assert!(woken.eq([1, 1, 2, 2]));
+        assert!(woken.eq([2, 1, 2, 1]));
+    }
+
+    #[test]
+    fn every_other_turn_is_one_of_a_new_task() {
+        let queue = queue(1);
+        let waker = Waker::noop();
+        let mut permits: Vec<_> = (0..3).map(|_| RunPermit::of(queue, waker)).collect();
+        let end_turn = |permit: &mut RunPermit| while permit.end_slice(waker) {};
+        end_turn(&mut permits[0]);
+        let mut next = |task: usize| {
+            assert!(permits[task].goes_on(waker), "{task}");
+            end_turn(&mut permits[task]);
+        };
+        next(1);
+        next(0);
+        next(2);
+        next(1);
     }
 
     #[test]
