@@ -36,10 +36,11 @@ pub const FIRST_SLICE_TIME: Duration = Duration::from_micros(1_500);
 pub const FIRST_SLICES_TIME: Duration = Duration::from_millis(25);
 /// A slice is never shorter.
 pub const SLICE_TIME_MIN: Duration = Duration::from_micros(50);
-/// Slices that a task has one after the other before it goes to the end of the run queue.
-pub const SLICES_PER_TURN: usize = 4;
-/// Slices in which all tasks of the run queue have had their turn, on each processor. Turns are as much shorter.
-pub const SLICES_PER_ROUND: usize = 80;
+/// The time of slices, one after the other, after which a task goes to the end of the run queue.
+pub const TURN_TIME: Duration = Duration::from_millis(2);
+/// The time in which all tasks of the run queue have had their turn, on each processor, besides the portions of work
+/// that they do after it. Turns, and their slices, are as much shorter.
+pub const ROUND_TIME: Duration = Duration::from_millis(10);
 /// Polls of a task that take longer are counted (`phyllo_long_polls_total`). A build with debug
 /// assertions needs ten times as long for the same work.
 pub const LONG_POLL_TIME: Duration =

@@ -40,9 +40,7 @@ use task_waker::TaskWaker;
 use tokio::task::yield_now;
 use waiting_parts::WaitingParts;
 
-use crate::limits::{
-    LONG_POLL_TIME, PARTS_RESUMED_AT_ONCE, PORTION_STEPS_MAX, SLICE_STEPS_MAX, SLICE_TIME,
-};
+use crate::limits::{LONG_POLL_TIME, PARTS_RESUMED_AT_ONCE, PORTION_STEPS_MAX, SLICE_STEPS_MAX};
 
 thread_local! {
     /// When the slice of the task that this thread polls ends. `None` outside of [`Sliced`].
@@ -95,13 +93,12 @@ impl<F: Future> Future for Sliced<F> {
 
     fn poll(mut self: Pin<&mut Self>, scheduled: &mut Context<'_>) -> Poll<F::Output> {
         let this = &mut *self;
-        let slice_time = if let Some(permit) = &mut this.permit {
-            if !permit.goes_on(scheduled.waker()) {
-                return Poll::Pending;
-            }
-            SLICE_TIME
-        } else {
-            first_slice_time()
+        let slice_time = match &mut this.permit {
+            None => first_slice_time(),
+            Some(permit) => match permit.begin_slice(scheduled.waker()) {
+                None => return Poll::Pending,
+                Some(time) => time,
+            },
         };
         let known = this
             .waker

@@ -19,7 +19,7 @@ use std::time::Duration;
 use tokio::task::yield_now;
 
 use crate::limits::{
-    FIRST_SLICE_TIME, FIRST_SLICES_TIME, SLICE_TIME_MIN, SLICES_PER_ROUND, SLICES_PER_TURN,
+    FIRST_SLICE_TIME, FIRST_SLICES_TIME, ROUND_TIME, SLICE_TIME, SLICE_TIME_MIN, TURN_TIME,
 };
 
 /// Of all tasks of the process.
@@ -57,8 +57,10 @@ pub(super) struct RunPermit {
     queue: &'static RunQueue,
     /// None if the task goes on.
     ticket: Option<Arc<Ticket>>,
-    /// The slices that it has had with this permit.
-    slices: usize,
+    /// The time of the slices that it has had with this permit.
+    used: Duration,
+    /// The time of the current slice.
+    slice: Duration,
 }
 
 impl RunQueue {
@@ -88,21 +90,22 @@ impl RunQueue {
         Some(ticket)
     }
 
-    /// The slices that a task has before another one goes on.
-    fn slices_per_turn(&self) -> usize {
-        match self.length.load(Relaxed) {
-            0 => usize::MAX,
-            length => (SLICES_PER_ROUND * self.permits / length).clamp(1, SLICES_PER_TURN),
+    /// The part of `time` for each task that waits, on one processor: from [`SLICE_TIME_MIN`] to `longest`.
+    fn share(&self, time: Duration, longest: Duration) -> Duration {
+        let length = self.length.load(Relaxed) / self.permits;
+        match u32::try_from(length).unwrap_or(u32::MAX) {
+            0 => longest,
+            length => (time / length).clamp(SLICE_TIME_MIN, longest),
         }
     }
 
-    /// The time of the first slice of a task.
+    /// The time for which a task goes on before another one does, if any waits.
+    fn turn_time(&self) -> Duration {
+        self.share(ROUND_TIME, TURN_TIME)
+    }
+
     fn first_slice_time(&self) -> Duration {
-        let length = self.length.load(Relaxed) / self.permits;
-        match u32::try_from(length).unwrap_or(u32::MAX) {
-            0 => FIRST_SLICE_TIME,
-            length => (FIRST_SLICES_TIME / length).clamp(SLICE_TIME_MIN, FIRST_SLICE_TIME),
-        }
+        self.share(FIRST_SLICES_TIME, FIRST_SLICE_TIME)
     }
 
     /// Unlocks the queue, and wakes the task that goes on now, but not before the scheduler has looked for what
@@ -157,8 +160,17 @@ impl RunPermit {
         Self {
             queue,
             ticket,
-            slices: 0,
+            used: Duration::ZERO,
+            slice: Duration::ZERO,
         }
+    }
+
+    /// The time of the next slice if the task goes on. If not, `waker` is woken when it does.
+    pub(super) fn begin_slice(&mut self, waker: &Waker) -> Option<Duration> {
+        self.goes_on(waker).then(|| {
+            self.slice = SLICE_TIME.min(self.queue.turn_time());
+            self.slice
+        })
     }
 
     /// Whether the task goes on. If not, `waker` is woken when it does.
@@ -176,15 +188,15 @@ impl RunPermit {
 
     /// After a slice: whether the task goes on. If it has had its turn, it goes to the end of the queue.
     pub(super) fn end_slice(&mut self, waker: &Waker) -> bool {
-        self.slices += 1;
-        if self.slices < self.queue.slices_per_turn() {
+        self.used += self.slice;
+        if self.queue.length.load(Relaxed) == 0 || self.used < self.queue.turn_time() {
             return true;
         }
         let mut state = self.queue.lock();
         let next = state.leave();
         self.ticket = self.queue.enter(&mut state, 1, waker);
         self.queue.unlock(state, next);
-        self.slices = 0;
+        self.used = Duration::ZERO;
         self.ticket.is_none()
     }
 }
@@ -213,6 +225,8 @@ mod tests {
 
     use super::*;
 
+    const SLICES_PER_TURN: u128 = TURN_TIME.as_micros() / SLICE_TIME.as_micros();
+
     #[derive(Default)]
     struct Wakes(AtomicUsize);
 
@@ -237,7 +251,7 @@ mod tests {
             .collect();
         let mut go_on = |turn: &[usize]| {
             for task in 0..4 {
-                let goes_on = permits[task].goes_on(&wakers[task]);
+                let goes_on = permits[task].begin_slice(&wakers[task]).is_some();
                 assert_eq!(goes_on, turn.contains(&task), "task {task} of {turn:?}");
             }
             for slice in 1..=SLICES_PER_TURN {
@@ -259,12 +273,12 @@ mod tests {
         let queue = queue(1);
         let waker = Waker::noop();
         let mut permits: Vec<_> = (0..3).map(|_| RunPermit::of(queue, waker)).collect();
-        let end_turn = |permit: &mut RunPermit| while permit.end_slice(waker) {};
-        end_turn(&mut permits[0]);
         let mut next = |task: usize| {
-            assert!(permits[task].goes_on(waker), "{task}");
-            end_turn(&mut permits[task]);
+            let begun = permits[task].begin_slice(waker);
+            assert_eq!(begun, Some(SLICE_TIME), "{task}");
+            while permits[task].end_slice(waker) {}
         };
+        next(0);
         next(1);
         next(0);
         next(2);
@@ -292,14 +306,19 @@ mod tests {
         let queue = queue(2);
         let waker = Waker::noop();
         let mut permit = RunPermit::of(queue, waker);
+        assert!(permit.begin_slice(waker).is_some());
         assert!((0..100 * SLICES_PER_TURN).all(|_| permit.end_slice(waker)));
-        assert_eq!(queue.first_slice_time(), FIRST_SLICE_TIME);
-        let turns = |length| {
+        let mut times = |length| {
             queue.length.store(length, Relaxed);
-            (queue.slices_per_turn(), queue.first_slice_time())
+            let slice = permit.begin_slice(waker).expect("it has a permit");
+            [slice, queue.turn_time(), queue.first_slice_time()]
         };
-        assert_eq!(turns(1), (SLICES_PER_TURN, FIRST_SLICE_TIME));
-        assert_eq!(turns(SLICES_PER_ROUND), (2, FIRST_SLICES_TIME / 40));
-        assert_eq!(turns(1_000_000), (1, SLICE_TIME_MIN));
+        assert_eq!(times(0), [SLICE_TIME, TURN_TIME, FIRST_SLICE_TIME]);
+        assert_eq!(times(2), [SLICE_TIME, TURN_TIME, FIRST_SLICE_TIME]);
+        assert_eq!(
+            times(200),
+            [ROUND_TIME / 100, ROUND_TIME / 100, FIRST_SLICES_TIME / 100]
+        );
+        assert_eq!(times(1_000_000), [SLICE_TIME_MIN; 3]);
     }
 }
