@@ -31,16 +31,13 @@ pub const SLICE_TIME: Duration = Duration::from_micros(500);
 /// The time of the first slice after which a task waits for the next one. A whole document of 10,000 leaves is read and
 /// written in it.
 pub const FIRST_SLICE_TIME: Duration = Duration::from_micros(1_500);
-/// The time in which as many tasks as the run queue has get a first slice, on each processor, besides the portions of
-/// work that they do after it. First slices are as much shorter.
-pub const FIRST_SLICES_TIME: Duration = Duration::from_millis(25);
+/// Tasks for each processor that wait for their next slice, beside which first slices are not shorter.
+pub const FIRST_SLICES_AMONG: u32 = 16;
+/// The time in which all tasks that wait for their next slice have had it, besides the portions of work
+/// that they do after it. Their slices are as much shorter.
+pub const ROUND_TIME: Duration = Duration::from_millis(10);
 /// A slice is never shorter.
 pub const SLICE_TIME_MIN: Duration = Duration::from_micros(50);
-/// The time of slices, one after the other, after which a task goes to the end of the run queue.
-pub const TURN_TIME: Duration = Duration::from_millis(2);
-/// The time in which all tasks of the run queue have had their turn, on each processor, besides the portions of work
-/// that they do after it. Turns, and their slices, are as much shorter.
-pub const ROUND_TIME: Duration = Duration::from_millis(10);
 /// Polls of a task that take longer are counted (`phyllo_long_polls_total`). A build with debug
 /// assertions needs ten times as long for the same work.
 pub const LONG_POLL_TIME: Duration =

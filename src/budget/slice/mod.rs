@@ -13,14 +13,14 @@
 //! The first slice of a task that did not wait for one is longer than the next ones. Most requests end in it. What
 //! others read in the meantime would replace what they have read in the caches of the processor.
 //!
-//! Of the tasks that wait for their next slice, as many go on as there are processors ([`RunPermit`]). A new request
-//! waits for a slice of these, and not of all.
+//! The scheduler polls tasks in turn. So the more tasks wait for their next slice, the shorter slices are:
+//! a new request then waits about [`ROUND_TIME`] for them, not a whole slice for each. First slices are not shorter
+//! beside some dozens of tasks: if they were, what ends in one would wait, too, and slow down the others.
 //!
 //! A slice is also over after [`SLICE_STEPS_MAX`] steps of work. So the most steps of one poll do not
 //! depend on the machine, and tests assert them ([`longest_poll_steps`]).
 
 mod poll_clock;
-mod run_queue;
 mod task_waker;
 mod waiting_parts;
 
@@ -28,19 +28,22 @@ use std::cell::{Cell, RefCell};
 use std::future::poll_fn;
 use std::mem;
 use std::pin::{Pin, pin};
-use std::sync::Arc;
-use std::sync::atomic::AtomicU64;
 use std::sync::atomic::Ordering::Relaxed;
+use std::sync::atomic::{AtomicU32, AtomicU64};
+use std::sync::{Arc, LazyLock};
 use std::task::{Context, Poll, Waker};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use poll_clock::thread_time;
-use run_queue::{RunPermit, first_slice_time};
 use task_waker::TaskWaker;
 use tokio::task::yield_now;
 use waiting_parts::WaitingParts;
 
-use crate::limits::{LONG_POLL_TIME, PARTS_RESUMED_AT_ONCE, PORTION_STEPS_MAX, SLICE_STEPS_MAX};
+use crate::limits::{
+    FIRST_SLICE_TIME, FIRST_SLICES_AMONG, LONG_POLL_TIME, PARTS_RESUMED_AT_ONCE, PORTION_STEPS_MAX,
+    ROUND_TIME, SLICE_STEPS_MAX, SLICE_TIME, SLICE_TIME_MIN,
+};
 
 thread_local! {
     /// When the slice of the task that this thread polls ends. `None` outside of [`Sliced`].
@@ -53,9 +56,10 @@ thread_local! {
     static TIMED_STEPS: Cell<u64> = const { Cell::new(0) };
     /// The parts of the current task that wait for its next slice.
     static PARTS: RefCell<WaitingParts> = RefCell::default();
-    /// The permit of the current task, if it has had its first slice.
-    static PERMIT: RefCell<Option<RunPermit>> = const { RefCell::new(None) };
 }
+
+/// The tasks of the process that wait for their next slice.
+static WAITING: AtomicU32 = AtomicU32::new(0);
 
 /// The longest poll of any task of the process, in nanoseconds.
 static LONGEST_POLL_NANOS: AtomicU64 = AtomicU64::new(0);
@@ -72,8 +76,8 @@ pub struct Sliced<F> {
     parts: WaitingParts,
     /// Of the last poll.
     waker: Option<(Arc<TaskWaker>, Waker)>,
-    /// From the end of its first slice until it waits for something else.
-    permit: Option<RunPermit>,
+    /// Set while the task waits for its next slice.
+    waiting: Option<Waiting>,
 }
 
 impl<F> Sliced<F> {
@@ -83,7 +87,7 @@ impl<F> Sliced<F> {
             task: Box::pin(task),
             parts: WaitingParts::default(),
             waker: None,
-            permit: None,
+            waiting: None,
         }
     }
 }
@@ -93,12 +97,9 @@ impl<F: Future> Future for Sliced<F> {
 
     fn poll(mut self: Pin<&mut Self>, scheduled: &mut Context<'_>) -> Poll<F::Output> {
         let this = &mut *self;
-        let slice_time = match &mut this.permit {
-            None => first_slice_time(),
-            Some(permit) => match permit.begin_slice(scheduled.waker()) {
-                None => return Poll::Pending,
-                Some(time) => time,
-            },
+        let slice_max = match this.waiting.take() {
+            None => FIRST_SLICE_TIME,
+            Some(_) => SLICE_TIME,
         };
         let known = this
             .waker
@@ -109,7 +110,7 @@ impl<F: Future> Future for Sliced<F> {
         }));
         let context = &mut Context::from_waker(waker);
         this.parts.begin(waker);
-        let slice = Slice::begin(&mut this.parts, &mut this.permit, slice_time);
+        let slice = Slice::begin(&mut this.parts, slice_max);
         let mut resumed = 1;
         let wakes = task.begin_poll();
         let polled = loop {
@@ -124,17 +125,8 @@ impl<F: Future> Future for Sliced<F> {
         };
         drop(slice);
         if polled.is_pending() && (wakes.any() || this.parts.any()) {
-            let goes_on = match &mut this.permit {
-                Some(permit) => permit.end_slice(scheduled.waker()),
-                none => none
-                    .insert(RunPermit::new(scheduled.waker()))
-                    .goes_on(scheduled.waker()),
-            };
-            if goes_on {
-                let _ = pin!(yield_now()).poll(scheduled);
-            }
-        } else {
-            this.permit = None;
+            this.waiting = Some(Waiting::begin());
+            let _ = pin!(yield_now()).poll(scheduled);
         }
         polled
     }
@@ -150,6 +142,36 @@ fn wake_parts(count: usize) {
     }
 }
 
+/// A task among those that wait for their next slice, until it is dropped.
+struct Waiting;
+
+impl Waiting {
+    fn begin() -> Self {
+        WAITING.fetch_add(1, Relaxed);
+        Self
+    }
+}
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        WAITING.fetch_sub(1, Relaxed);
+    }
+}
+
+/// The time of a slice of at most `slice_max`, beside as many tasks that wait for theirs.
+fn slice_time(slice_max: Duration, waiting: u32) -> Duration {
+    static PROCESSORS: LazyLock<u32> = LazyLock::new(|| {
+        let processors = thread::available_parallelism();
+        processors.map_or(1, |processors| u32::try_from(processors.get()).unwrap_or(1))
+    });
+    let first_among_few =
+        slice_max == FIRST_SLICE_TIME && waiting <= FIRST_SLICES_AMONG * *PROCESSORS;
+    if waiting < 2 || first_among_few {
+        return slice_max;
+    }
+    (ROUND_TIME * *PROCESSORS / waiting).clamp(SLICE_TIME_MIN, slice_max)
+}
+
 /// One poll of a task. Restores the slice around it when it is dropped, also by a panic.
 struct Slice<'t> {
     /// By the clock of the thread.
@@ -157,29 +179,23 @@ struct Slice<'t> {
     around: (Option<Instant>, Duration, u64),
     /// Those of the task around it. Between the polls of the task, its own.
     parts: &'t mut WaitingParts,
-    permit: &'t mut Option<RunPermit>,
 }
 
 impl<'t> Slice<'t> {
-    fn begin(
-        parts: &'t mut WaitingParts,
-        permit: &'t mut Option<RunPermit>,
-        time: Duration,
-    ) -> Self {
+    fn begin(parts: &'t mut WaitingParts, slice_max: Duration) -> Self {
         let begun = thread_time();
-        let end = Instant::now() + time;
+        let end = Instant::now() + slice_time(slice_max, WAITING.load(Relaxed));
         let around = (
             SLICE_END.replace(Some(end)),
             BLOCKED.replace(Duration::ZERO),
             STEPS.replace(0),
         );
         TIMED_STEPS.set(0);
-        swap(parts, permit);
+        swap_parts(parts);
         Self {
             begun,
             around,
             parts,
-            permit,
         }
     }
 }
@@ -189,7 +205,7 @@ impl Drop for Slice<'_> {
         SLICE_END.set(self.around.0);
         let blocked = BLOCKED.replace(self.around.1);
         let steps = STEPS.replace(self.around.2);
-        swap(self.parts, self.permit);
+        swap_parts(self.parts);
         if steps > LONGEST_POLL_STEPS.load(Relaxed) {
             LONGEST_POLL_STEPS.fetch_max(steps, Relaxed);
         }
@@ -206,9 +222,8 @@ impl Drop for Slice<'_> {
     }
 }
 
-fn swap(parts: &mut WaitingParts, permit: &mut Option<RunPermit>) {
+fn swap_parts(parts: &mut WaitingParts) {
     PARTS.with_borrow_mut(|current| mem::swap(current, parts));
-    PERMIT.with_borrow_mut(|current| mem::swap(current, permit));
 }
 
 /// The longest poll of any task of the process, without the time in which its thread was blocked
@@ -230,9 +245,8 @@ pub fn longest_poll_steps() -> u64 {
     LONGEST_POLL_STEPS.load(Relaxed)
 }
 
-/// Runs work on which others do not wait. Its time and its steps do not count in this poll, and another task goes on.
+/// Runs work on which others do not wait. Its time and its steps do not count in this poll.
 pub(super) fn uncounted<T>(work: impl FnOnce() -> T) -> T {
-    drop(PERMIT.take());
     let (begun, steps) = (thread_time(), STEPS.get());
     let done = work();
     BLOCKED.set(BLOCKED.get() + thread_time().saturating_sub(begun));
@@ -301,10 +315,8 @@ pub async fn pause() {
 #[cfg(test)]
 mod tests {
     use futures::future::join_all;
-    use futures::poll;
 
     use super::*;
-    use crate::limits::FIRST_SLICE_TIME;
 
     /// Works in every sibling for one slice, and returns the most siblings that worked in one poll
     /// of the task.
@@ -409,12 +421,29 @@ mod tests {
             turn().await;
             std::future::pending::<()>().await;
         }));
-        let _ = poll!(&mut task);
-        assert!(task.permit.is_some());
-        // Tasks of other tests may be before it in the queue.
-        while task.permit.is_some() {
-            assert!(poll!(&mut task).is_pending());
-            yield_now().await;
+        for waits in [true, false] {
+            let polled = poll_fn(|context| Poll::Ready(task.as_mut().poll(context))).await;
+            assert!(polled.is_pending());
+            assert_eq!(task.waiting.is_some(), waits);
+        }
+    }
+
+    #[test]
+    fn slices_are_shorter_beside_many_tasks() {
+        assert_eq!(slice_time(FIRST_SLICE_TIME, 1), FIRST_SLICE_TIME);
+        assert_eq!(
+            slice_time(FIRST_SLICE_TIME, FIRST_SLICES_AMONG),
+            FIRST_SLICE_TIME
+        );
+        assert_eq!(slice_time(FIRST_SLICE_TIME, u32::MAX), SLICE_TIME_MIN);
+        assert_eq!(slice_time(SLICE_TIME, u32::MAX), SLICE_TIME_MIN);
+        let processors = thread::available_parallelism().expect("known").get();
+        let processors = u32::try_from(processors).expect("not as many");
+        for tasks in [40, 100] {
+            assert_eq!(
+                slice_time(SLICE_TIME, tasks * processors),
+                ROUND_TIME / tasks
+            );
         }
     }
 
