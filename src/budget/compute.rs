@@ -7,12 +7,11 @@ use tokio::runtime::{Handle, RuntimeFlavor};
 use tokio::sync::Semaphore;
 use tokio::time::timeout_at;
 
-use super::slice::{count_steps, turn, uncounted, untimed_steps};
+use super::slice::{count_steps, turn, turn_for, uncounted};
 use super::{Budget, Share, Steps};
 use crate::error::{Error, Result};
 use crate::limits::{
     JSON_BYTES_AT_ONCE, JSON_BYTES_PER_STEP, MOVED_BYTES_AT_ONCE, PORTION_STEPS_MAX,
-    STEPS_PER_CLOCK, UNTIMED_STEPS_MAX,
 };
 
 /// Items for which a large list has room beyond what it needs.
@@ -98,10 +97,7 @@ pub async fn portion<T>(steps: u64, work: impl FnOnce() -> T) -> T {
 
 /// Waits for the turn of work of so many steps. Returns whether this thread does it, and then counts them.
 async fn is_short(steps: u64) -> bool {
-    // The clock is not read for a few steps, which count.
-    if steps > UNTIMED_STEPS_MAX || untimed_steps() >= STEPS_PER_CLOCK {
-        turn().await;
-    }
+    turn_for(steps).await;
     let is_short = steps <= PORTION_STEPS_MAX;
     if is_short {
         count_steps(steps);

@@ -8,9 +8,9 @@ use std::time::Duration;
 use tokio::time::Instant;
 
 use super::pool::{Pool, Share};
-use super::slice::{count_steps, pause, turn, uncount_steps, untimed_steps};
+use super::slice::{count_steps, pause, turn_for, uncount_steps};
 use crate::error::{Error, Limit, Resource, Result};
-use crate::limits::{HELD_SMALL_BYTES, STEPS_AT_A_TIME, UNTIMED_STEPS_MAX};
+use crate::limits::{HELD_SMALL_BYTES, STEPS_AT_A_TIME};
 
 /// What a request, or a portion of background work, may still use. Clones share the counters.
 #[derive(Clone, Debug)]
@@ -138,9 +138,7 @@ impl Budget {
     pub async fn pace(&self, steps: u64) -> Result<()> {
         let mut left = steps;
         loop {
-            if left > UNTIMED_STEPS_MAX || untimed_steps() > UNTIMED_STEPS_MAX {
-                turn().await;
-            }
+            turn_for(left).await;
             let portion = left.min(STEPS_AT_A_TIME);
             self.spend(portion)?;
             left -= portion;

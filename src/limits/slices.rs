@@ -11,10 +11,8 @@ pub const SLICE_STEPS_MAX: u64 = 60_000;
 /// Steps of synchronous work of a known length that run on the thread of its task: as long as a slice
 /// after the first. To move to a blocking thread costs as much as some thousand steps.
 pub const PORTION_STEPS_MAX: u64 = 10_000;
-/// Steps of a portion of work, a few microseconds, before which a task does not read the clock.
+/// Steps of work, about a microsecond, after which a task reads the clock before its next portion.
 pub const UNTIMED_STEPS_MAX: u64 = 64;
-/// Steps after which it reads the clock before such a portion, too.
-pub const STEPS_PER_CLOCK: u64 = 2_000;
 /// Bytes of a growing list that are moved on the thread of its task. A larger list is moved on a blocking
 /// thread, and grows by a quarter instead of doubling.
 pub const MOVED_BYTES_AT_ONCE: usize = 1 << 20;

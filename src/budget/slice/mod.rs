@@ -42,7 +42,7 @@ use waiting_parts::WaitingParts;
 
 use crate::limits::{
     FIRST_SLICE_TIME, FIRST_SLICES_AMONG, LONG_POLL_TIME, PARTS_RESUMED_AT_ONCE, PORTION_STEPS_MAX,
-    ROUND_TIME, SLICE_STEPS_MAX, SLICE_TIME, SLICE_TIME_MIN,
+    ROUND_TIME, SLICE_STEPS_MAX, SLICE_TIME, SLICE_TIME_MIN, UNTIMED_STEPS_MAX,
 };
 
 thread_local! {
@@ -97,9 +97,12 @@ impl<F: Future> Future for Sliced<F> {
 
     fn poll(mut self: Pin<&mut Self>, scheduled: &mut Context<'_>) -> Poll<F::Output> {
         let this = &mut *self;
-        let slice_max = match this.waiting.take() {
-            None => FIRST_SLICE_TIME,
-            Some(_) => SLICE_TIME,
+        let has_waited = this.waiting.take().is_some();
+        let others = WAITING.load(Relaxed);
+        let slice_time = if has_waited {
+            next_slice_time(others)
+        } else {
+            first_slice_time(others)
         };
         let known = this
             .waker
@@ -110,7 +113,7 @@ impl<F: Future> Future for Sliced<F> {
         }));
         let context = &mut Context::from_waker(waker);
         this.parts.begin(waker);
-        let slice = Slice::begin(&mut this.parts, slice_max);
+        let slice = Slice::begin(&mut this.parts, slice_time);
         let mut resumed = 1;
         let wakes = task.begin_poll();
         let polled = loop {
@@ -158,18 +161,33 @@ impl Drop for Waiting {
     }
 }
 
-/// The time of a slice of at most `slice_max`, beside as many tasks that wait for theirs.
-fn slice_time(slice_max: Duration, waiting: u32) -> Duration {
-    static PROCESSORS: LazyLock<u32> = LazyLock::new(|| {
-        let processors = thread::available_parallelism();
-        processors.map_or(1, |processors| u32::try_from(processors.get()).unwrap_or(1))
-    });
-    let first_among_few =
-        slice_max == FIRST_SLICE_TIME && waiting <= FIRST_SLICES_AMONG * *PROCESSORS;
-    if waiting < 2 || first_among_few {
-        return slice_max;
+/// The processors that serve tasks.
+static PROCESSORS: LazyLock<u32> = LazyLock::new(|| {
+    let processors = thread::available_parallelism();
+    processors.map_or(1, |processors| u32::try_from(processors.get()).unwrap_or(1))
+});
+
+/// The time of the first slice of a task, beside as many tasks that wait for theirs.
+fn first_slice_time(waiting: u32) -> Duration {
+    if waiting <= FIRST_SLICES_AMONG * *PROCESSORS {
+        FIRST_SLICE_TIME
+    } else {
+        shared_slice_time(waiting, FIRST_SLICE_TIME)
     }
-    (ROUND_TIME * *PROCESSORS / waiting).clamp(SLICE_TIME_MIN, slice_max)
+}
+
+/// The time of a further slice of a task, beside as many other tasks that wait for theirs.
+fn next_slice_time(waiting: u32) -> Duration {
+    if waiting <= 1 {
+        SLICE_TIME
+    } else {
+        shared_slice_time(waiting, SLICE_TIME)
+    }
+}
+
+/// The share of one of so many tasks in [`ROUND_TIME`].
+fn shared_slice_time(tasks: u32, slice_max: Duration) -> Duration {
+    (ROUND_TIME * *PROCESSORS / tasks).clamp(SLICE_TIME_MIN, slice_max)
 }
 
 /// One poll of a task. Restores the slice around it when it is dropped, also by a panic.
@@ -182,9 +200,9 @@ struct Slice<'t> {
 }
 
 impl<'t> Slice<'t> {
-    fn begin(parts: &'t mut WaitingParts, slice_max: Duration) -> Self {
+    fn begin(parts: &'t mut WaitingParts, time: Duration) -> Self {
         let begun = thread_time();
-        let end = Instant::now() + slice_time(slice_max, WAITING.load(Relaxed));
+        let end = Instant::now() + time;
         let around = (
             SLICE_END.replace(Some(end)),
             BLOCKED.replace(Duration::ZERO),
@@ -285,10 +303,14 @@ fn steps_are_over() -> bool {
     STEPS.get() >= SLICE_STEPS_MAX
 }
 
-/// The steps that the current poll has done since it read the clock.
+/// [`turn`] before a portion of so many steps, which then count. The clock is read only before a portion of
+/// more than [`UNTIMED_STEPS_MAX`] steps, and if the poll has done more since it was read.
 #[inline]
-pub(super) fn untimed_steps() -> u64 {
-    STEPS.get().abs_diff(TIMED_STEPS.get())
+pub(super) async fn turn_for(steps: u64) {
+    let untimed_steps = STEPS.get().abs_diff(TIMED_STEPS.get());
+    if steps > UNTIMED_STEPS_MAX || untimed_steps > UNTIMED_STEPS_MAX {
+        turn().await;
+    }
 }
 
 /// Waits for a slice that is not over. Call it before a portion of work.
@@ -430,21 +452,20 @@ mod tests {
 
     #[test]
     fn slices_are_shorter_beside_many_tasks() {
-        assert_eq!(slice_time(FIRST_SLICE_TIME, 1), FIRST_SLICE_TIME);
-        assert_eq!(
-            slice_time(FIRST_SLICE_TIME, FIRST_SLICES_AMONG),
-            FIRST_SLICE_TIME
-        );
-        assert_eq!(slice_time(FIRST_SLICE_TIME, u32::MAX), SLICE_TIME_MIN);
-        assert_eq!(slice_time(SLICE_TIME, u32::MAX), SLICE_TIME_MIN);
         let processors = thread::available_parallelism().expect("known").get();
         let processors = u32::try_from(processors).expect("not as many");
-        for tasks in [40, 100] {
-            assert_eq!(
-                slice_time(SLICE_TIME, tasks * processors),
-                ROUND_TIME / tasks
-            );
+        for few in [0, FIRST_SLICES_AMONG, FIRST_SLICES_AMONG * processors] {
+            assert_eq!(first_slice_time(few), FIRST_SLICE_TIME);
         }
+        assert!(first_slice_time(FIRST_SLICES_AMONG * processors + 1) < FIRST_SLICE_TIME);
+        assert_eq!(next_slice_time(1), SLICE_TIME);
+        for tasks in [40, 100] {
+            let share = ROUND_TIME / tasks;
+            assert_eq!(first_slice_time(tasks * processors), share);
+            assert_eq!(next_slice_time(tasks * processors), share);
+        }
+        assert_eq!(first_slice_time(u32::MAX), SLICE_TIME_MIN);
+        assert_eq!(next_slice_time(u32::MAX), SLICE_TIME_MIN);
     }
 
     #[tokio::test]

@@ -83,24 +83,25 @@ impl<'t, T: ReadableTable<Bytes, Bytes>> TableWalk<'t, T> {
             none => none.insert(At::seek(self.tables.pairs, range.begin)?),
         };
         let mut filling = Filling::new(pairs, start, &range);
+        let mut more = false;
         while let Some((key, value)) = &at.next
             && key.value() < range.end
         {
-            let key = key.value();
-            if filling.push(key, value.value()) {
-                key.clone_into(&mut at.from);
-                let more = filling.more();
-                return Ok(PortionEnd::Done { more });
+            let (key, value) = (key.value(), value.value());
+            if filling.push(key, value) {
+                more = filling.more();
+                break;
             }
-            if steps.pair(key, value.value()) {
-                let rest = rest_after(key, false);
-                key.clone_into(&mut at.from);
-                return Ok(PortionEnd::Paused(rest));
+            if steps.pair(key, value) {
+                return Ok(PortionEnd::Paused(rest_after(key, false)));
             }
             at.next = at.rest.next()?;
         }
-        range.end.clone_into(&mut at.from);
-        Ok(PortionEnd::Done { more: false })
+        match &at.next {
+            Some((key, _)) if key.value() < range.end => key.value().clone_into(&mut at.from),
+            _ => range.end.clone_into(&mut at.from),
+        }
+        Ok(PortionEnd::Done { more })
     }
 }
 
