@@ -19,6 +19,10 @@ struct PairOffset(u64);
 /// Bits of a [`PairOffset`] that have the length of the key.
 const KEY_LENGTH_BITS: u32 = 20;
 
+/// The pairs, and the bytes of them, for which the first pair makes room: those of a small subdocument.
+const FIRST_PAIRS: usize = 8;
+const FIRST_BYTES: usize = 256;
+
 impl PairOffset {
     /// # Panics
     /// The key has 1 MiB or more, or all pairs have 16 TiB or more.
@@ -54,6 +58,10 @@ impl Pairs {
     /// Appends a pair.
     #[inline]
     pub fn push(&mut self, key: &[u8], value: &[u8]) {
+        if self.entries.capacity() == 0 {
+            self.entries.reserve(FIRST_PAIRS);
+            self.bytes.reserve(FIRST_BYTES);
+        }
         let offset = PairOffset::new(self.bytes.len(), key.len());
         grow(&mut self.bytes, key.len() + value.len());
         self.bytes.extend_from_slice(key);

@@ -318,7 +318,14 @@ impl<'a> Reader<'a> {
     }
 
     fn string_with_escapes(&mut self, begin: usize) -> Result<String, JsonError> {
-        let mut out = String::from(&self.text[begin..self.at]);
+        // Outside of objects and arrays, the text is one string.
+        let end = if self.open.is_empty() {
+            self.text.len()
+        } else {
+            self.at
+        };
+        let mut out = String::with_capacity(end - begin);
+        out.push_str(&self.text[begin..self.at]);
         loop {
             match self.peek() {
                 Some(b'"') => {

@@ -1,6 +1,7 @@
 //! Rejects requests with an unknown `Host` header, as a protection against DNS rebinding: another
 //! site could resolve its own name to this machine, and its pages would then be same-origin.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::net::{IpAddr, Ipv6Addr, SocketAddr};
 use std::str::FromStr;
@@ -140,7 +141,22 @@ fn is_known(request: &Request, hosts: &[Host]) -> bool {
 }
 
 /// The host of an authority, in lower case and without its port.
-pub(super) fn name(text: &str) -> Option<String> {
+pub(super) fn name(text: &str) -> Option<Cow<'_, str>> {
+    plain_name(text)
+        .map(Cow::Borrowed)
+        .or_else(|| parsed_name(text).map(Cow::Owned))
+}
+
+/// As [`name`], of the usual form: a name in lower case, or an IPv4 address, that no root dot ends.
+fn plain_name(text: &str) -> Option<&str> {
+    let (host, port) = text.split_once(':').unwrap_or((text, ""));
+    let is_plain = |byte: u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'.' | b'-');
+    let has_dot_at_end = host.ends_with('.');
+    let plain = !host.is_empty() && !has_dot_at_end && host.bytes().all(is_plain);
+    (plain && port.bytes().all(|byte| byte.is_ascii_digit())).then_some(host)
+}
+
+fn parsed_name(text: &str) -> Option<String> {
     let authority: Authority = text.parse().ok()?;
     let host = authority.host().to_ascii_lowercase();
     let host = host.strip_suffix('.').unwrap_or(&host);
@@ -161,6 +177,37 @@ pub(super) fn is_of_this_machine(host: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn plain_names_are_those_that_a_parser_finds() {
+        for text in [
+            "localhost",
+            "127.0.0.1:8080",
+            "db-1.example:",
+            "a..b:1",
+            "-",
+            "x:99999",
+        ] {
+            assert!(plain_name(text).is_some(), "{text}");
+            assert_eq!(plain_name(text), parsed_name(text).as_deref(), "{text}");
+        }
+        for text in [
+            "",
+            ":80",
+            "Localhost",
+            "localhost.",
+            "[::1]:80",
+            "::1",
+            "a:b",
+            "a:1:2",
+            "u@a",
+            "a/b",
+            "*.a",
+            "a_b",
+        ] {
+            assert_eq!(plain_name(text), None, "{text}");
+        }
+    }
 
     #[test]
     fn a_host_is_a_name_or_an_address_without_a_port() {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use axum::body::{Body, Bytes};
 use axum::extract::{Extension, State};
 use axum::http::header::{ACCEPT_ENCODING, ALLOW, CONNECTION};
-use axum::http::{HeaderMap, Request as HttpRequest, Response, StatusCode};
+use axum::http::{HeaderMap, HeaderName, Request as HttpRequest, Response, StatusCode};
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{MethodRouter, get, post};
 use tower_http::CompressionLevel;
@@ -28,6 +28,12 @@ use crate::server::response::media::{Accepted, Media, StreamMedia, is_json};
 use crate::server::streaming::source::OperationSource as _;
 use crate::server::streaming::stream_body::{self, StreamOptions};
 use crate::server::streaming::websocket::handshake::{self, WebSockets};
+
+/// The header of the idempotency key.
+const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
+
+/// The header of the cursor after which a stream is resumed.
+const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 /// Which responses are compressed. In a stream, the encoder would delay events.
 type Compressible = And<And<SizeAbove, NotForContentType>, NotForContentType>;
@@ -214,7 +220,7 @@ async fn streamed(
 
 /// The cursor in the header `Last-Event-ID`, which a client sends to resume a stream.
 fn last_event_id(headers: &HeaderMap) -> Result<Option<String>, Error> {
-    let Some(value) = headers.get("last-event-id") else {
+    let Some(value) = headers.get(LAST_EVENT_ID) else {
         return Ok(None);
     };
     let text = value.to_str().map_err(|_| {
@@ -231,7 +237,7 @@ pub(crate) async fn posted(body: Bytes, batch_max: Option<usize>) -> Result<Post
 /// The key in the `Idempotency-Key` header, without the quotes that its draft standard
 /// requires.
 pub(crate) fn idempotency_key(headers: &HeaderMap) -> Result<Option<String>, Error> {
-    let mut given = headers.get_all("idempotency-key").iter();
+    let mut given = headers.get_all(IDEMPOTENCY_KEY).iter();
     let Some(value) = given.next() else {
         return Ok(None);
     };

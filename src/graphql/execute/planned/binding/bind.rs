@@ -40,6 +40,9 @@ use crate::graphql::prepare::plan::{Field, Paths, Plan, PlanSize, PlannedField, 
 use crate::graphql::response::commit_version::OF_COMMIT;
 use crate::graphql::variables::coerced::Coerced;
 
+/// The steps for which a response has room at once.
+const STEPS_AT_FIRST: usize = 8;
+
 /// Binds the plan of a query to these variables.
 ///
 /// # Errors
@@ -94,7 +97,7 @@ impl<'p> Binder<'p> {
             documents: Vec::new(),
             scopes: vec![Scope::default()],
             lookups: Vec::new(),
-            steps: Vec::new(),
+            steps: Vec::with_capacity(STEPS_AT_FIRST),
             positions: Vec::new(),
             position: None,
             is_written: false,
