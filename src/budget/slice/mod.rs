@@ -100,7 +100,7 @@ impl<F: Future> Future for Sliced<F> {
         let has_waited = this.waiting.take().is_some();
         let others = WAITING.load(Relaxed);
         let slice_time = if has_waited {
-            next_slice_time(others)
+            slice_time(SLICE_TIME, others)
         } else {
             first_slice_time(others)
         };
@@ -172,22 +172,14 @@ fn first_slice_time(waiting: u32) -> Duration {
     if waiting <= FIRST_SLICES_AMONG * *PROCESSORS {
         FIRST_SLICE_TIME
     } else {
-        shared_slice_time(waiting, FIRST_SLICE_TIME)
+        slice_time(FIRST_SLICE_TIME, waiting)
     }
 }
 
-/// The time of a further slice of a task, beside as many other tasks that wait for theirs.
-fn next_slice_time(waiting: u32) -> Duration {
-    if waiting <= 1 {
-        SLICE_TIME
-    } else {
-        shared_slice_time(waiting, SLICE_TIME)
-    }
-}
-
-/// The share of one of so many tasks in [`ROUND_TIME`].
-fn shared_slice_time(tasks: u32, slice_max: Duration) -> Duration {
-    (ROUND_TIME * *PROCESSORS / tasks).clamp(SLICE_TIME_MIN, slice_max)
+/// The time of a slice of at most `slice_max`, beside as many tasks that wait for theirs: the share of one
+/// of them in [`ROUND_TIME`].
+fn slice_time(slice_max: Duration, waiting: u32) -> Duration {
+    (ROUND_TIME * *PROCESSORS / waiting.max(1)).clamp(SLICE_TIME_MIN, slice_max)
 }
 
 /// One poll of a task. Restores the slice around it when it is dropped, also by a panic.
@@ -304,7 +296,7 @@ fn steps_are_over() -> bool {
 }
 
 /// [`turn`] before a portion of so many steps, which then count. The clock is read only before a portion of
-/// more than [`UNTIMED_STEPS_MAX`] steps, and if the poll has done more since it was read.
+/// more than [`UNTIMED_STEPS_MAX`] steps, or if the poll has done more since it was read.
 #[inline]
 pub(super) async fn turn_for(steps: u64) {
     let untimed_steps = STEPS.get().abs_diff(TIMED_STEPS.get());
@@ -458,14 +450,16 @@ mod tests {
             assert_eq!(first_slice_time(few), FIRST_SLICE_TIME);
         }
         assert!(first_slice_time(FIRST_SLICES_AMONG * processors + 1) < FIRST_SLICE_TIME);
-        assert_eq!(next_slice_time(1), SLICE_TIME);
+        for few in [0, 1] {
+            assert_eq!(slice_time(SLICE_TIME, few), SLICE_TIME);
+        }
         for tasks in [40, 100] {
             let share = ROUND_TIME / tasks;
             assert_eq!(first_slice_time(tasks * processors), share);
-            assert_eq!(next_slice_time(tasks * processors), share);
+            assert_eq!(slice_time(SLICE_TIME, tasks * processors), share);
         }
         assert_eq!(first_slice_time(u32::MAX), SLICE_TIME_MIN);
-        assert_eq!(next_slice_time(u32::MAX), SLICE_TIME_MIN);
+        assert_eq!(slice_time(SLICE_TIME, u32::MAX), SLICE_TIME_MIN);
     }
 
     #[tokio::test]

@@ -40,6 +40,10 @@ pub fn whole_characters(bytes: &[u8]) -> Option<&str> {
     }
 }
 
+/// The most bytes for which a string with escapes has room behind its first escape. A text can end with many
+/// spaces, and escapes are longer than their characters.
+const ROOM_MAX: usize = 1 << 10;
+
 /// One token of a JSON text, without punctuation.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Event<'a> {
@@ -318,13 +322,13 @@ impl<'a> Reader<'a> {
     }
 
     fn string_with_escapes(&mut self, begin: usize) -> Result<String, JsonError> {
-        // Outside of objects and arrays, the text is one string.
-        let end = if self.open.is_empty() {
-            self.text.len()
+        // Outside of objects and arrays, the rest of the text is the rest of the string.
+        let rest = if self.open.is_empty() {
+            self.text.len() - self.at
         } else {
-            self.at
+            0
         };
-        let mut out = String::with_capacity(end - begin);
+        let mut out = String::with_capacity(self.at - begin + rest.min(ROOM_MAX));
         out.push_str(&self.text[begin..self.at]);
         loop {
             match self.peek() {
