@@ -143,7 +143,7 @@ impl Share {
         self.hold(bytes);
     }
 
-    /// Registers the holder of the share as waiting for its client. `shed` tells it to end. `None` if
+    /// Registers the holder of the share as waiting for its client. `shed` asks it to end. `None` if
     /// nothing of the share counts.
     pub(super) fn waiting(&self, shed: &Arc<Notify>) -> Option<WaitingHolder> {
         let bytes = self.held();

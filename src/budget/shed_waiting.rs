@@ -46,7 +46,7 @@ impl WaitingHolders {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Adds a holder of `bytes` bytes, which `shed` tells to end.
+    /// Adds a holder of `bytes` bytes, which `shed` asks to end.
     pub(super) fn add(
         self: &Arc<Self>,
         bytes: usize,

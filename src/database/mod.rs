@@ -26,7 +26,7 @@ pub use bulk::test::test_document;
 pub use bulk::type_checker::{TypeCheckStep, TypeChecker};
 pub use catalog::collections::{Collection, collections, first_collections};
 pub use catalog::drop::drop_collection;
-pub use catalog::names::{NearNames, are_stored, is_there, names, near_names};
+pub use catalog::names::{NearNames, StoredKeys, is_there, names, near_names, stored_keys};
 pub use catalog::scan::{Foreign, Scan, ScanTest, Scanned};
 pub use changes::change_cursor::{ChangeCursor, ChangePosition, changes_cursor};
 pub use changes::feed::patch_window::ChangePatch;

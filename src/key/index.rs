@@ -94,12 +94,12 @@ impl NumberForm {
         }
     }
 
-    /// The byte that stands for the form in the value of an entry.
+    /// The byte that encodes the form in the value of an entry.
     pub fn byte(self) -> u8 {
         self as u8
     }
 
-    /// The form that a byte stands for.
+    /// The form that a byte encodes.
     pub fn of_byte(byte: u8) -> Option<Self> {
         Self::ALL.into_iter().find(|form| form.byte() == byte)
     }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-/// Steps of work, at most half a millisecond, between which a task looks at its budget and at the clock. Work that
+/// Steps of work, at most half a millisecond, between which a task checks its budget and reads the clock. Work that
 /// cannot yield moves to a blocking thread.
 pub const STEPS_AT_A_TIME: u64 = 10_000;
 /// Steps of work after which a slice is over. The clock ends it first where steps take longer than those of large
@@ -45,7 +45,7 @@ pub const STEPS_PER_DRAW: u64 = 1_024;
 /// The most parts of a task that have begun and have not ended, among those whose number depends on what clients
 /// send or store.
 pub const PARTS_AT_ONCE: usize = 64;
-/// The most parts of a task that are woken at a time to go on in its slice.
+/// The most parts of a task that are woken at a time to continue in its slice.
 pub const PARTS_RESUMED_AT_ONCE: usize = 64;
 /// Bytes of keys and values of a scan that count as one step.
 pub const SCANNED_BYTES_PER_STEP: usize = 32;

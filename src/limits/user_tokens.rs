@@ -34,6 +34,6 @@ pub const KEY_SET_PERIOD: Duration = Duration::from_secs(5 * 60);
 /// The same while the last try has failed. Also the shortest time between two fetches because of a token
 /// with an unknown `kid`.
 pub const KEY_SET_RETRY_TIME: Duration = Duration::from_secs(60);
-/// Time after which a stream looks at the clock again for the end of its token, because clocks are
+/// Time after which a stream reads the clock again for the end of its token, because clocks are
 /// set.
 pub const CLOCK_CHECK_TIME: Duration = Duration::from_secs(30);

@@ -29,7 +29,7 @@ pub struct Export {
 }
 
 impl Export {
-    /// Begins an export of the documents that the sender may find and read, after the id `after`. If it goes on after
+    /// Begins an export of the documents that the sender may find and read, after the id `after`. If it continues after
     /// documents that cannot be exported, each of them has a line that says why, for a sender that may read all.
     ///
     /// # Errors

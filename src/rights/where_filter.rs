@@ -70,7 +70,7 @@ fn fill_test(test: &Test, claims: Claims<'_>) -> Option<Test> {
             let mut values = Vec::with_capacity(others.len());
             for other in others {
                 match (other, value(other)?) {
-                    // A claim that is a list stands for its elements.
+                    // A claim that is a list means its elements.
                     (Tree::Leaf(_), Tree::Array(elements)) => values.extend(elements),
                     (_, value) => values.push(value),
                 }

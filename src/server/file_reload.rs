@@ -57,7 +57,7 @@ impl<T: Send + Sync + 'static> ReloadedFile<T> {
         })
     }
 
-    /// The same, which also tells `changed` when another value is in effect.
+    /// The same, which also notifies `changed` when another value is in effect.
     pub(crate) fn telling(mut self, changed: &watch::Sender<()>) -> Self {
         self.changed = changed.clone();
         self

@@ -286,7 +286,7 @@ mod tests {
     #[test]
     fn the_pairs_at_and_below_a_place_are_found_from_the_first_on() {
         let mut pairs = Pairs::default();
-        // A name that goes on with a null byte is another name.
+        // A name that continues with a null byte is another name.
         let names = [&b"a\0"[..], b"a\0\x02b\0", b"a\0\xFF\0", b"a\0\xFF\0\x14"];
         for name in names {
             pairs.push(name, b"");

@@ -12,7 +12,7 @@ use super::violation::Violation;
 use crate::document::path::Segment;
 
 impl CollectionType {
-    /// The violation by removing the member at a place, if any. It needs no look at the document.
+    /// The violation by removing the member at a place, if any. It needs no read of the document.
     pub fn check_removal(&self, place: &[Segment]) -> Option<Violation> {
         let (Segment::Key(name), object) = place.split_last()? else {
             return None;

@@ -14,7 +14,7 @@ use crate::document::path::Path;
 /// A file is a JSON document, several of them one after the other, JSON arrays of documents, lines with one document each (NDJSON),
 /// the output of `phyllo export`, CSV or TSV. The format is detected unless --format is given; that of CSV
 /// and TSV by the extension of the file. Files that are
-/// compressed with gzip or zstd are decompressed. A directory stands for the files below it whose names
+/// compressed with gzip or zstd are decompressed. A directory means the files below it whose names
 /// end with .json, .jsonl, .ndjson, .csv or .tsv, and possibly .gz or .zst after it, in the order of their names; hidden
 /// files and directories are left out.
 ///

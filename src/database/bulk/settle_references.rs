@@ -68,7 +68,7 @@ pub async fn settle_references(
     restriction(transaction, budget, &deleted).await
 }
 
-/// Deletes the documents that refer to deleted ones, or removes their references, as the types say, and goes on
+/// Deletes the documents that refer to deleted ones, or removes their references, as the types say, and continues
 /// with those that this deletes. Returns all documents that were deleted.
 async fn act_on_referring(
     transaction: &dyn Transaction,

@@ -79,7 +79,7 @@ pub(crate) async fn validate_portion(
     let (prefix, end) = Family::existences(of.collection());
     let begin = [&prefix[..], position].concat();
     let read = source.read;
-    // One more entry than documents are validated tells whether there is a further document.
+    // One more entry than documents are validated shows whether there is a further document.
     let range = RangeRead::new(&begin, &end).at_most(bounds.documents + 1);
     let entries = read.range(range).await?;
     let mut portion = ValidatedPortion {

@@ -7,7 +7,7 @@ use crate::budget::Budget;
 use crate::database::document_key::{DocumentKey, prefix_end};
 use crate::document::path::Place;
 use crate::error::Result;
-use crate::key::{FamilyRange, name_of_collection, ranges_of_collection};
+use crate::key::{Family, FamilyRange, name_of_collection, ranges_of_collection};
 use crate::limits::{
     COLLECTIONS_COMPARED_MAX, NAME_COMPARED_CHARACTERS_MAX, NAMES_LOOKED_AT_MAX, SIMILAR_NAMES_MAX,
 };
@@ -19,17 +19,17 @@ use crate::store::{RangeRead, Read, key_after};
 /// # Errors
 /// Errors of the store.
 pub async fn is_there(read: &dyn Read, collection: &str) -> Result<bool> {
-    let ranges = ranges_of_collection(collection);
-    // Most collections have documents, which are the first range.
-    let (documents, others) = ranges.split_at(1);
-    for ranges in [documents, others] {
-        for has_key in have_keys(read, ranges).await {
-            if has_key? {
-                return Ok(true);
-            }
-        }
+    // Most collections have documents.
+    let documents = [Family::documents(collection)];
+    if any_has_key(read, &documents).await? {
+        return Ok(true);
     }
-    Ok(false)
+    any_has_key(read, &ranges_of_collection(collection)[1..]).await
+}
+
+async fn any_has_key(read: &dyn Read, ranges: &[FamilyRange]) -> Result<bool> {
+    let mut have_keys = have_keys(read, ranges).await;
+    have_keys.try_fold(false, |found, has_key| Ok(found || has_key?))
 }
 
 /// Whether each range has a key.
@@ -138,20 +138,37 @@ fn distance(a: &str, b: &str) -> Option<usize> {
     is_similar.then_some(distance)
 }
 
-/// Whether anything is stored in each of these documents.
+/// What is stored of some documents, and of a collection.
+#[derive(Debug)]
+pub struct StoredKeys {
+    /// Whether anything is stored in each of the documents.
+    pub documents: Vec<bool>,
+    /// Whether the collection has a document.
+    pub in_collection: bool,
+}
+
+/// Reads, in one round, what is stored of some documents and of a collection.
 ///
 /// # Errors
 /// Errors of the store. `TOO_LARGE`: a key exceeds the limit.
-pub async fn are_stored(read: &dyn Read, documents: &[DocumentKey]) -> Result<Vec<bool>> {
-    let ranges: Vec<FamilyRange> = documents
-        .iter()
-        .map(|document| {
-            let begin = document.place(&Place::default())?;
-            let end = prefix_end(&begin);
-            Ok((begin, end))
-        })
-        .collect::<Result<_>>()?;
-    have_keys(read, &ranges).await.collect()
+pub async fn stored_keys(
+    read: &dyn Read,
+    documents: &[DocumentKey],
+    collection: &str,
+) -> Result<StoredKeys> {
+    let of_documents = documents.iter().map(|document| {
+        let begin = document.place(&Place::default())?;
+        let end = prefix_end(&begin);
+        Ok((begin, end))
+    });
+    let ranges = std::iter::once(Ok(Family::documents(collection))).chain(of_documents);
+    let ranges: Vec<FamilyRange> = ranges.collect::<Result<_>>()?;
+    let mut have_keys = have_keys(read, &ranges).await;
+    let in_collection = have_keys.next().transpose()?.unwrap_or_default();
+    Ok(StoredKeys {
+        documents: have_keys.collect::<Result<_>>()?,
+        in_collection,
+    })
 }
 
 #[cfg(test)]

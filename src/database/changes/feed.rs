@@ -326,7 +326,7 @@ impl ChangeFollower {
     }
 }
 
-/// Changes that a subscriber looks at before it yields, if it wants none of them.
+/// Changes that a subscriber examines before it yields, if it wants none of them.
 const LOOKED_AT_ONCE: usize = 64;
 /// Commits that a subscriber takes from memory at once.
 const COMMITS_AT_ONCE: usize = 64;

@@ -1,4 +1,4 @@
-//! Reads of one document that go on in later snapshots while the document stays the same.
+//! Reads of one document that continue in later snapshots while the document stays the same.
 
 use std::sync::{Arc, Mutex, PoisonError};
 

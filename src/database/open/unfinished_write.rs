@@ -13,7 +13,7 @@ struct UnfinishedWrites(AtomicUsize);
 
 /// An operation on a document that may have written a part of its pairs. Unless it is finished, the
 /// transaction does not commit: a document is written with all of its pairs and index entries, or
-/// not at all, even if the caller goes on after an error.
+/// not at all, even if the caller continues after an error.
 pub(crate) struct UnfinishedWrite(Arc<UnfinishedWrites>);
 
 impl UnfinishedWrite {

@@ -99,7 +99,7 @@ pub struct Page {
 /// A string whose packed form exceeds [`KEY_BYTES_MAX`] is cut at that length, so that cursors stay
 /// short: `0x05 0x02 …` and `0xFF` instead of the rest and its end `0x00`. No UTF-8 text has `0xFF`.
 /// A cut string sorts among strings that are not longer than a key as the whole string does. Long
-/// strings that begin with the same bytes are compared as a whole: `whole` tells whether the
+/// strings that begin with the same bytes are compared as a whole: `whole` says whether the
 /// document at the position still has the values that it had.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Position {

@@ -79,8 +79,8 @@ impl Value {
         })
     }
 
-    /// Creates the value at a place from the leaf that stands there. None if the place exceeds
-    /// the key limit, so that nothing can stand there.
+    /// Creates the value at a place from the leaf that is stored there. None if the place exceeds
+    /// the key limit, so that nothing can be stored there.
     pub fn of_leaf(document: Arc<DocumentKey>, place: Place, leaf: &Leaf<'_>) -> Option<Self> {
         let key = document.place(&place).ok()?;
         let mut pairs = Pairs::default();

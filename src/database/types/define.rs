@@ -121,7 +121,7 @@ async fn state_without_check(
         Err(error) => return Err(error),
     };
     let compatible = budget.compute(|steps| is_compatible(&old, new, steps));
-    // A check that goes on has found that the documents before its position fit the old type.
+    // A check that continues has found that the documents before its position fit the old type.
     Ok(compatible.await?.then_some(head.state))
 }
 
@@ -147,7 +147,7 @@ pub(crate) async fn set_type(
     let head = TypeHead::new(collection, new.text(), state);
     match (change, state) {
         (TypeChange::NeedsCheck, _) => begin_check(transaction, collection, head)?,
-        // The check goes on with the new type.
+        // The check continues with the new type.
         (_, TypeState::Checking) => write_head(transaction, collection, head)?,
         _ => {
             write_head(transaction, collection, head)?;

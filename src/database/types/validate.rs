@@ -196,7 +196,7 @@ impl<'d> TypedDocument<'d> {
         Ok(violations)
     }
 
-    /// Validates the whole document, which the client may not be allowed to read: tells only whether it
+    /// Validates the whole document, which the client may not be allowed to read: reports only whether it
     /// fits.
     pub(crate) async fn elsewhere(&self) -> Result<Option<TypeViolation>> {
         let violations = self.value(&self.prefix, None).await?;

@@ -278,7 +278,7 @@ fn element_slice(
     (!is_empty).then_some(ElementSlice { range, step })
 }
 
-/// Adds a slice: as its elements if they are few and the query goes on below them, or if other
+/// Adds a slice: as its elements if they are few and the query continues below them, or if other
 /// elements lie between them; else as a range.
 fn add_slice(
     selected: &mut Vec<LeadingRange>,

@@ -1,4 +1,4 @@
-//! Where the nodes of a list stand.
+//! The places of the nodes of a list.
 
 use super::super::path::{Segment, SegmentRef};
 use super::super::tree::Tree;

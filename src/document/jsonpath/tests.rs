@@ -206,7 +206,7 @@ fn invalid_queries_are_rejected_with_the_position_and_reason() {
         (
             "$[?@.a == b]",
             11,
-            "`b` means nothing here: strings need quotes",
+            "`b` is not valid here: strings need quotes",
         ),
         ("$[?@.* == 1]", 8, "expected"),
         ("$[?1]", 4, "a literal is not a test: compare it"),

@@ -129,7 +129,7 @@ fn quotient(dividend: &BigInt, divisor: &BigInt) -> Leaf<'static> {
         };
         return integer((dividend + away) / divisor);
     }
-    // At least 64 bits of the quotient; the last bit tells whether others follow.
+    // At least 64 bits of the quotient; the last bit says whether others follow.
     let shift = (divisor.bits() + 64).saturating_sub(dividend.bits());
     let magnitude = BigInt::from(dividend.magnitude().clone()) << shift;
     let shifted = &magnitude / divisor;

@@ -114,7 +114,7 @@ impl Translation<'_> {
             let first = self.rest.len() == begin.len();
             match self.next().ok_or(Refused::NoRegexp)? {
                 ']' if !first => break,
-                // A hyphen stands for itself first and last.
+                // A hyphen that is first or last is a literal.
                 '-' if first || self.rest.starts_with(']') => self.literal('-'),
                 '\\' if self.rest.starts_with(['p', 'P']) => self.escape()?,
                 character => self.class_characters(character)?,
@@ -180,7 +180,7 @@ impl Translation<'_> {
         }
     }
 
-    /// A character that stands for itself. What may mean something is written by its number.
+    /// A literal character. What may mean something is written by its number.
     fn literal(&mut self, character: char) {
         if character.is_ascii_alphanumeric() || !character.is_ascii() {
             self.out.push(character);

@@ -65,7 +65,7 @@ pub(crate) enum SameCaller {
     User,
 }
 
-/// A digest that tells callers apart whose requests the rules limit. None for others.
+/// A digest that distinguishes callers whose requests the rules limit. None for others.
 pub(crate) fn caller_digest(rights: &RequestRights, same: SameCaller) -> Option<[u8; 32]> {
     rights.rules_in_force()?;
     let mut digest = Sha256::new();

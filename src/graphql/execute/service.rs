@@ -435,7 +435,7 @@ impl ServiceParts {
     ) -> Vec<u8> {
         let request_budget = self.request_budget(allowed);
         let answer = self.execute(&operation, &request_budget, report).await;
-        // A hint may tell what the sender may not read.
+        // A hint may reveal what the sender may not read.
         let hints = hints && operation.rights.rules_in_force().is_none();
         if !hints || !answer.may_be_empty {
             return answer.json;

@@ -8,7 +8,7 @@ use crate::document::json::{self, Event, Reader};
 use crate::key::hex;
 
 /// The idempotency key of this request, if it has one, with the digest of the operation. Callers whose
-/// requests access rules limit have keys of their own: `caller` tells them apart.
+/// requests access rules limit have keys of their own: `caller` distinguishes them.
 pub(crate) fn once_only(request: &Request, caller: Option<[u8; 32]>) -> Option<IdempotencyKey> {
     let key = request.idempotency_key.clone()?;
     Some(IdempotencyKey {

@@ -21,7 +21,7 @@ const STAMP_DIGITS: usize = 24;
 pub(crate) fn text_of_commit(out: &mut Vec<u8>, text: &str) {
     let (before, stamp) = text.split_at(text.len() - STAMP_DIGITS);
     write_string(out, before);
-    // The string goes on.
+    // The string continues.
     out.pop();
     out.push(HOLE_IN_TEXT);
     out.extend_from_slice(&stamp.as_bytes()[COMMIT_DIGITS..]);

@@ -28,7 +28,7 @@ const MEMBERS: [&str; 7] = [
     "operations",
 ];
 
-/// What the error says if something else stands in place of a rule.
+/// What the error says if something else is in place of a rule.
 const BEGINNING: &str = "each rule begins with `[[allow]]`";
 
 /// What a rule's `collection` is to cover every collection.

@@ -78,7 +78,7 @@ impl<'t> GivenValue<'t> {
             DeValue::Array(_) => "a list",
             DeValue::Table(_) => "a table",
         };
-        self.error(format!("{found} stands here: {expected}"))
+        self.error(format!("{found} is not allowed here: {expected}"))
     }
 
     /// # Errors

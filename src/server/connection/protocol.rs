@@ -77,7 +77,7 @@ async fn greet(
     agreed.unwrap_or_else(|_| Err(ErrorKind::TimedOut.into()))
 }
 
-/// Reads the first bytes of a connection, until they tell the version. A connection that was closed
+/// Reads the first bytes of a connection, until they determine the version. A connection that was closed
 /// has the version 1.
 async fn begun(stream: &mut (impl AsyncRead + Unpin)) -> io::Result<(HttpVersion, Bytes)> {
     let mut bytes = [0; PREFACE.len()];

@@ -219,7 +219,7 @@ fn reference(target: SchemaJson, field: Option<SchemaJson>) -> SchemaJson {
     SchemaJson::Object(reference.into_iter().chain(field).collect())
 }
 
-/// The number of the schema that a reference stands for.
+/// The number of the schema that a reference resolves to.
 fn number_of(schema: &SchemaJson) -> Option<usize> {
     match schema.member("$ref")?.number()? {
         Leaf::Integer(number) => usize::try_from(*number).ok(),

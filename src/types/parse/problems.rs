@@ -6,7 +6,7 @@ use super::pointer::Pointer;
 use crate::error::{Error, Result};
 use crate::limits::TYPE_PROBLEMS_MAX;
 
-/// The problems of a schema that were found so far. Parsing goes on after a problem, so that one error
+/// The problems of a schema that were found so far. Parsing continues after a problem, so that one error
 /// has all of them.
 #[derive(Default)]
 pub(super) struct Problems {

@@ -3,7 +3,7 @@ import { shownName } from './place';
 
 /**
  * The heading of a view. If the link that opened the view has gone with the one before, the focus would be nowhere: then
- * it is here, so that the next key goes on from the beginning of the view.
+ * it is here, so that the next key continues from the beginning of the view.
  */
 export function Title({ name }: { name: string }) {
   const heading = useRef<HTMLHeadingElement>(null);

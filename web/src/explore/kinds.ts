@@ -1,4 +1,4 @@
-// What stands for values that are not read.
+// What is shown for values that are not read.
 import type { PlaceFragment } from '../api/generated';
 
 type Kinded = Pick<PlaceFragment, 'kind' | 'length'>;

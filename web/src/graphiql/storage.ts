@@ -1,6 +1,6 @@
 // GraphiQL's memory: tabs, history, theme. Kept under our own prefix, because every GraphiQL
 // that was ever served from the same host and port shares one `localStorage`, and another
-// server's queries would stand where our examples belong.
+// server's queries would be shown in place of our examples.
 const PREFIX = 'phyllo:';
 
 const ownKeys = () => Object.keys(localStorage).filter((key) => key.startsWith(PREFIX));

@@ -10,7 +10,7 @@ use crate::error::{Error, Result};
 use crate::key::Leaves;
 use crate::types::{CollectionType, NotValidated};
 
-/// Validates a batch for a collection and its type. Unless it goes on, nothing after the first document that is
+/// Validates a batch for a collection and its type. Unless it continues, nothing after the first document that is
 /// rejected.
 pub(crate) fn validate_batch(
     (collection, collection_type): (&str, Option<&CollectionType>),

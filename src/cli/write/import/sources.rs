@@ -85,7 +85,7 @@ impl ImportSource {
     }
 }
 
-/// Lists the streams of an import in the order in which they are read. A directory stands for the files
+/// Lists the streams of an import in the order in which they are read. A directory means the files
 /// below it, in the order of their names. `name` is the prefix of generated ids that the user gives.
 ///
 /// # Errors

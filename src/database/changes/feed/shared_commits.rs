@@ -115,7 +115,7 @@ impl SharedCommits {
     /// The follower does not need the commits any more.
     pub(super) fn give_back(&self, number: u64) {
         let commits = self.known().lent.remove(&number);
-        // They are freed while the others can go on.
+        // They are freed while the others can continue.
         drop(commits);
     }
 

@@ -98,7 +98,7 @@ impl CommitTail {
 }
 
 impl FeedState {
-    /// Ends the task and all subscriptions. The caller tells the subscribers, without the lock.
+    /// Ends the task and all subscriptions. The caller notifies the subscribers, without the lock.
     pub(super) fn end(&mut self) -> Subscribers<Signal> {
         self.tail = None;
         std::mem::take(&mut self.subscribers)

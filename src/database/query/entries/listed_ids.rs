@@ -18,7 +18,7 @@ pub(crate) struct ListedIds {
 /// Where an id is.
 #[derive(Clone, Copy)]
 struct ListedId {
-    /// Its first bytes, which usually tell it from others.
+    /// Its first bytes, which usually distinguish it from others.
     head: u64,
     at: u32,
     length: u16,

@@ -5,7 +5,7 @@
 //! have the pairs that remain.
 //!
 //! [`RemainderWriter`] writes them. It keeps a stack of the containers that have an omitted part
-//! somewhere below them. The elements of these arrays are numbered anew, and a container of which
+//! somewhere below them. The elements of these arrays are renumbered, and a container of which
 //! nothing remains is written empty. All other values are copied as they are.
 
 use std::ops::Range;

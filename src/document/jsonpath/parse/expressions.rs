@@ -159,7 +159,7 @@ impl<'q> QueryParser<'q> {
                 return Err(if is_function(&name) {
                     self.error(at, &format!("expected `(` directly behind `{name}`"))
                 } else {
-                    let what = format!("`{name}` means nothing here: strings need quotes");
+                    let what = format!("`{name}` is not valid here: strings need quotes");
                     self.error(at, &what)
                 });
             }

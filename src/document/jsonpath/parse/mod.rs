@@ -1,7 +1,7 @@
 //! A recursive-descent parser of the grammar of RFC 9535, with its rules on types (§2.4.3).
 //!
-//! Each production of the grammar is a function. The next character tells which one applies, so the
-//! parser never backtracks, except over blanks. The operator after a query tells whether the query
+//! Each production of the grammar is a function. The next character decides which one applies, so the
+//! parser never backtracks, except over blanks. The operator after a query decides whether the query
 //! is a test or one side of a comparison.
 //!
 //! Every recursion enters a bracket or a parenthesis. [`check_nesting`] limits these before the parser

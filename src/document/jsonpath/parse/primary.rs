@@ -3,7 +3,7 @@
 use super::super::ast::{FilterQuery, FunctionExpr, LogicalExpression};
 use crate::document::tree::Tree;
 
-/// A test, one side of a comparison or an argument of a function; the context tells which.
+/// A test, one side of a comparison or an argument of a function; the context decides which.
 pub(super) enum PrimaryExpr<'q> {
     Literal(Tree),
     Query(FilterQuery),

@@ -117,7 +117,7 @@ impl QueryParser<'_> {
             self.error(
                 at,
                 &format!(
-                    "{} cannot stand here: an index is an integer from \
+                    "{} is not valid here: an index is an integer from \
                      -{JSONPATH_INTEGER_MAX} to {JSONPATH_INTEGER_MAX}",
                     abridged(number)
                 ),

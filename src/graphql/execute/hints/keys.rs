@@ -6,7 +6,7 @@ use super::empty::path;
 use super::rounded::{are_same_double, looks_rounded, mistakable};
 use super::{GivenArguments, HintFinder};
 use crate::database::query::{self, KeySet, KeyTests, Order, Page, Select};
-use crate::database::{DocumentKey, are_stored};
+use crate::database::{DocumentKey, StoredKeys, stored_keys};
 use crate::document::filter::Filter;
 use crate::document::id::DocumentId;
 use crate::document::leaf::abridged;
@@ -58,6 +58,8 @@ struct MissingKey<'k> {
     as_number: bool,
     /// Whether it was given to a field of the type of the collection.
     is_typed: bool,
+    /// Whether the whole document was read: the key is then not stored.
+    is_whole: bool,
 }
 
 /// What explains that a key was not found.
@@ -65,15 +67,19 @@ enum KeyFinding {
     /// The document is stored, so only the path finds nothing.
     Stored,
     Mistaken(Hint),
-    Unknown,
+    Unknown {
+        /// Whether the collection has a document.
+        in_collection: bool,
+    },
 }
 
 impl HintFinder<'_> {
-    /// The hints for a field `document` that is null.
+    /// The hints for a field `document` that is null. `is_whole` says whether it reads the whole document.
     pub(super) async fn of_document(
         &self,
         path: Vec<PathSegment>,
         arguments: &GivenArguments<'_>,
+        is_whole: bool,
     ) -> Result<Option<Hint>> {
         let Some((text, as_number)) = arguments.get("id").and_then(id_text) else {
             return Ok(None);
@@ -88,6 +94,7 @@ impl HintFinder<'_> {
             text: Some(&text),
             as_number,
             is_typed: false,
+            is_whole,
         };
         self.of_key(key, arguments.collection()).await
     }
@@ -112,11 +119,12 @@ impl HintFinder<'_> {
             text: Some(&text),
             as_number,
             is_typed: true,
+            is_whole: true,
         };
         Ok(match self.of_stored(&key).await? {
             KeyFinding::Stored => None,
             KeyFinding::Mistaken(hint) => Some(hint),
-            KeyFinding::Unknown => self.of_rounded(&key).await?,
+            KeyFinding::Unknown { .. } => self.of_rounded(&key).await?,
         })
     }
 
@@ -129,10 +137,10 @@ impl HintFinder<'_> {
         let Some((text, _)) = id.and_then(id_text) else {
             return Ok(None);
         };
-        let Ok(NodeId::Document(document) | NodeId::Subdocument(document, _)) =
-            NodeId::parse(&text)
-        else {
-            return Ok(None);
+        let (document, is_whole) = match NodeId::parse(&text) {
+            Ok(NodeId::Document(document)) => (document, true),
+            Ok(NodeId::Subdocument(document, _)) => (document, false),
+            Err(_) => return Ok(None),
         };
         let DocumentKey { collection, id } = document;
         let key = MissingKey {
@@ -142,6 +150,7 @@ impl HintFinder<'_> {
             text: None,
             as_number: false,
             is_typed: false,
+            is_whole,
         };
         self.of_key(key, Some(&collection)).await
     }
@@ -175,10 +184,12 @@ impl HintFinder<'_> {
         match self.of_stored(&key).await? {
             KeyFinding::Stored => Ok(None),
             KeyFinding::Mistaken(hint) => Ok(Some(hint)),
-            KeyFinding::Unknown => {
-                let hint = self.of_collection(key.path.clone(), given).await?;
-                if hint.is_some() {
-                    return Ok(hint);
+            KeyFinding::Unknown { in_collection } => {
+                if !in_collection {
+                    let hint = self.of_collection(key.path.clone(), given).await?;
+                    if hint.is_some() {
+                        return Ok(hint);
+                    }
                 }
                 self.of_rounded(&key).await
             }
@@ -195,15 +206,24 @@ impl HintFinder<'_> {
                 NodeId::Document(document) | NodeId::Subdocument(document, _) => document,
             });
         let other = of_other_type(&key.id).and_then(|id| DocumentKey::new(key.collection, id).ok());
-        let asked = DocumentKey::new(key.collection, key.id.clone())?;
-        let (has_global, has_other) = (global.is_some(), other.is_some());
-        let documents: Vec<DocumentKey> = [Some(asked), global.clone(), other.clone()]
+        let asked = if key.is_whole {
+            None
+        } else {
+            Some(DocumentKey::new(key.collection, key.id.clone())?)
+        };
+        let (has_asked, has_global, has_other) =
+            (asked.is_some(), global.is_some(), other.is_some());
+        let documents: Vec<DocumentKey> = [asked, global.clone(), other.clone()]
             .into_iter()
             .flatten()
             .collect();
-        let mut stored = are_stored(self.read, &documents).await?.into_iter();
-        let mut next = |is_asked: bool| is_asked && stored.next().unwrap_or_default();
-        if next(true) {
+        let StoredKeys {
+            documents,
+            in_collection,
+        } = stored_keys(self.read, &documents, key.collection).await?;
+        let mut documents = documents.into_iter();
+        let mut next = |is_read: bool| is_read && documents.next().unwrap_or_default();
+        if next(has_asked) {
             return Ok(KeyFinding::Stored);
         }
         if next(has_global)
@@ -253,7 +273,7 @@ impl HintFinder<'_> {
                 suggestion: Some(other_text),
             }));
         }
-        Ok(KeyFinding::Unknown)
+        Ok(KeyFinding::Unknown { in_collection })
     }
 
     /// The hint that a client has rounded a key that was not found.
@@ -353,11 +373,12 @@ impl HintFinder<'_> {
                 text: Some(&text),
                 as_number,
                 is_typed: false,
+                is_whole: false,
             };
             hints.extend(match self.of_stored(&key).await? {
                 KeyFinding::Stored => None,
                 KeyFinding::Mistaken(hint) => Some(hint),
-                KeyFinding::Unknown => self.of_rounded(&key).await?,
+                KeyFinding::Unknown { .. } => self.of_rounded(&key).await?,
             });
             if hints.len() == HINTS_MAX {
                 return Ok(hints);

@@ -20,12 +20,13 @@ use empty::{ObjectMembers, is_empty, nulls, path};
 use crate::database::query::missing_index;
 use crate::database::{Database, is_there, near_names};
 use crate::document::leaf::abridged;
+use crate::document::path::Path;
 use crate::error::{Error, Result};
 use crate::graphql::arguments::documents_request::DocumentsRequest;
 use crate::graphql::arguments::page_arguments::FieldRequest as _;
 use crate::graphql::arguments::place_input::DEFAULT_COLLECTION;
 use crate::graphql::context::request_budget::RequestBudget;
-use crate::graphql::prepare::plan::{Field, PlannedField};
+use crate::graphql::prepare::plan::{Field, PlannedField, Where};
 use crate::graphql::response::hint::{Hint, HintCode, hints_text};
 use crate::limits::{HINT_TIME_MAX, HINTED_LOOKUPS_MAX, HINTED_RESPONSE_BYTES_MAX, HINTS_MAX};
 use crate::store::Read;
@@ -173,7 +174,10 @@ impl HintFinder<'_> {
             } = empty;
             let at = path(field, None);
             match &field.field {
-                Field::Document { .. } => hints.extend(self.of_document(at, &arguments).await?),
+                Field::Document { path, .. } => {
+                    let is_whole = matches!(path, Where::Fixed(path) if path == Path::root());
+                    hints.extend(self.of_document(at, &arguments, is_whole).await?);
+                }
                 Field::TypedDocument { collection, .. } => {
                     let key = arguments.get("key");
                     hints.extend(self.of_typed_document(at, collection, key).await?);

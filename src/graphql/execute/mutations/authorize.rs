@@ -141,7 +141,7 @@ fn result(function: MutationFunction, places: &FunctionPlaces) -> Result<Option<
     }))
 }
 
-/// A document that stands for one whose id is not known.
+/// A document in place of one whose id is not known.
 fn any_document(collection: &str) -> Result<DocumentKey> {
     DocumentKey::new(collection, DocumentId::Integer(1))
 }

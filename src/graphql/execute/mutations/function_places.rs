@@ -80,7 +80,7 @@ impl FunctionPlaces {
                 places.change(call)?;
                 places.stores = places.stores_if_absent(call)?;
                 if call.if_absent()? {
-                    // The result tells whether a value was there.
+                    // The result shows whether there was a value.
                     places.read_changed(places.path.clone());
                 }
             }
@@ -104,7 +104,7 @@ impl FunctionPlaces {
             MutationFunction::PatchDocument => places.patch(call).await?,
             MutationFunction::TestDocument => {
                 places.target(call)?;
-                // That nothing is at a path tells that the document exists.
+                // An error that nothing is at a path shows that the document exists.
                 places.read_changed(Path::default());
             }
             MutationFunction::DeleteDocument => places.delete(call)?,
@@ -413,7 +413,7 @@ impl FunctionPlaces {
     }
 }
 
-/// Whether what an operator does tells something of the value.
+/// Whether what an operator does reveals something about the value.
 fn depends_on_value(operator: UpdateOperator) -> bool {
     match operator {
         UpdateOperator::Rename

@@ -127,7 +127,7 @@ fn check_accepted(headers: &HeaderMap) -> Result<(), Problem> {
     Err(not_acceptable("application/x-ndjson"))
 }
 
-/// The parameters in the query of the URL: the id after which the export begins, and whether it goes on after
+/// The parameters in the query of the URL: the id after which the export begins, and whether it continues after
 /// documents that cannot be exported.
 fn parse(query: &str) -> Result<(Option<DocumentId>, bool)> {
     let (mut after, mut go_on) = (None, None);

@@ -42,7 +42,7 @@ pub(crate) struct UploadCount {
     lines: u64,
     written: u64,
     rejected: u64,
-    /// Of those that were written, by what happened. None if the report does not tell it.
+    /// Of those that were written, by what happened. None if the report does not contain it.
     puts: Option<PutCount>,
 }
 

@@ -42,7 +42,7 @@ pub(crate) struct RejectedLine {
 }
 
 impl UploadBatch {
-    /// Parses lines. Unless the upload goes on, nothing after the first rejected line.
+    /// Parses lines. Unless the upload continues, nothing after the first rejected line.
     pub(crate) fn parse(batch: &LineBatch, options: &UploadOptions, line_bytes_max: usize) -> Self {
         let (mut documents, mut patches) = (Vec::new(), Vec::new());
         let (mut sources, mut rejected) = (Vec::new(), Vec::new());

@@ -50,7 +50,7 @@ pub(crate) struct UploadOptions {
     pub(crate) into: Option<DocumentId>,
     /// The path in each document into which lines are merged.
     pub(crate) path: Path,
-    /// Whether the report tells how many documents were created, replaced and left unchanged.
+    /// Whether the report contains how many documents were created, replaced and left unchanged.
     pub(crate) counts: bool,
 }
 

@@ -57,7 +57,7 @@ pub(crate) struct EngineMetrics {
     pub(crate) waits: Family<WaitLabel, Histogram>,
 }
 
-/// The types of requests. `export` and `upload` are streams of lines, and `none` stands for requests that have no
+/// The types of requests. `export` and `upload` are streams of lines, and `none` labels requests that have no
 /// operation.
 pub(crate) const TYPES: [&str; 6] = [
     "query",

@@ -28,7 +28,7 @@ use crate::server::response::response_body;
 use crate::server::streaming::open_streams::OpenStream;
 use crate::server::streaming::source::{OperationSource, Transport};
 
-/// A WebSocket, or what stands for one in a test.
+/// A WebSocket, or what replaces one in a test.
 pub(crate) trait Socket:
     Stream<Item = Result<Message, SocketError>> + Sink<Message, Error = SocketError> + Unpin + Send
 {

@@ -1,4 +1,4 @@
-//! The objects of Extended JSON that stand for one value.
+//! The objects of Extended JSON that encode one value.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;

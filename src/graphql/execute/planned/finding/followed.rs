@@ -1,5 +1,5 @@
 //! Follows references: from the key at a place to the document that has it, and from there to the next one.
-//! All references of a level go on together, so a step of all of them is one round of reads.
+//! All references of a level are followed together, so a step of all of them is one round of reads.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

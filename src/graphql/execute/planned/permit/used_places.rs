@@ -193,7 +193,7 @@ impl<'b> Collector<'b, '_> {
             LookupOf::Followed(followed) => {
                 if let Some(path) = &followed.chain {
                     let documents = self.followed(number, followed)?;
-                    // It tells whether the document exists.
+                    // It reveals whether the document exists.
                     self.add(Action::Read, &documents, Cow::Borrowed(Path::root()), at);
                     self.add(Action::Read, &documents, Cow::Borrowed(path), at);
                 }
@@ -216,7 +216,7 @@ impl<'b> Collector<'b, '_> {
                 };
                 self.groups(number, query, at);
             }
-            // A version of the whole store, which tells nothing of what it has.
+            // A version of the whole store, which reveals nothing of what it has.
             LookupOf::ChangesCursor
             // Only those are listed that the rules allow (`Permit::lists`).
             | LookupOf::Collections(_)
