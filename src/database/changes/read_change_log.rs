@@ -6,12 +6,12 @@ use std::sync::OnceLock;
 use futures::future::join;
 
 use super::settings::horizon_of;
-use crate::budget::{Pool, Share};
+use crate::budget::{Pool, Share, block_thread};
 use crate::document::id::DocumentId;
 use crate::document::path::{Place, Segment};
 use crate::error::{Error, Result};
 use crate::key::{ChangeLogPart, ChangeLogRange, ChangesDecoder, Family, LoggedChange, Version};
-use crate::limits::{CHANGE_SHARDS, PIECE_BYTES};
+use crate::limits::{CHANGE_HEADER_PIECE_BYTES, CHANGE_SHARDS, CHANGES_PAGE_BYTES, PIECE_BYTES};
 use crate::store::{Batches, Pairs, RangeRead, Read};
 
 /// A commit in the change log.
@@ -51,7 +51,8 @@ pub(crate) enum Start {
     At(Version),
 }
 
-/// Reads the first commits from `start` on: of each shard the first batch.
+/// Reads the first commits from `start` on: of each shard the first batch, or less of it if its commits take
+/// much memory.
 ///
 /// # Errors
 /// `INTERNAL`: an entry is malformed. Errors of the store.
@@ -77,15 +78,21 @@ pub(crate) async fn read_commits(read: &dyn Read, start: Start) -> Result<Commit
     let mut complete_to: Option<Version> = None;
     for ((shard, range), batch) in (0..).zip(&shards).zip(round.into_batches()) {
         let batch = batch?;
-        let more = batch.more;
         let mut found = decode(range, shard, &batch.pairs)?;
-        if more && let Some(last) = found.pop() {
+        if batch.more
+            && !found.is_cut
+            && let Some(last) = found.commits.pop()
+        {
             // The last commit may have further headers.
             let last = whole(read, range, shard, last.version).await?;
-            complete_to = Some(complete_to.map_or(last.version, |to| to.min(last.version)));
-            found.push(last);
+            found.commits.push(last);
         }
-        commits.append(&mut found);
+        if (batch.more || found.is_cut)
+            && let Some(LoggedCommit { version, .. }) = found.commits.last()
+        {
+            complete_to = Some(complete_to.map_or(*version, |to| to.min(*version)));
+        }
+        commits.append(&mut found.commits);
     }
     commits.sort_unstable_by_key(|commit| commit.version);
     if let Some(to) = complete_to {
@@ -110,13 +117,30 @@ async fn whole(
     while let Some(batch) = batches.next().await? {
         pairs.append(&batch);
     }
-    let found = decode(range, shard, &pairs)?.pop();
+    let found = decode(range, shard, &pairs)?.commits.pop();
     found.ok_or_else(|| Error::internal("an entry of the change log has disappeared"))
 }
 
-/// Decodes the headers of a shard.
-fn decode(range: &ChangeLogRange, shard: u8, pairs: &Pairs) -> Result<Vec<LoggedCommit>> {
+/// Decoded commits of a shard.
+struct DecodedCommits {
+    commits: Vec<LoggedCommit>,
+    /// Whether the headers have further commits. All that are decoded are whole then.
+    is_cut: bool,
+}
+
+/// Decodes the headers of a shard, up to the commit with which they take [`CHANGES_PAGE_BYTES`]. A follower of
+/// commits with thousands of changes uses them for long, and may have to read them again. Many changes are
+/// decoded on a blocking thread, and at once: the follower uses them before memory is needed for those of others.
+fn decode(range: &ChangeLogRange, shard: u8, pairs: &Pairs) -> Result<DecodedCommits> {
+    if pairs.bytes() > CHANGE_HEADER_PIECE_BYTES {
+        return block_thread(|| decode_here(range, shard, pairs));
+    }
+    decode_here(range, shard, pairs)
+}
+
+fn decode_here(range: &ChangeLogRange, shard: u8, pairs: &Pairs) -> Result<DecodedCommits> {
     let mut commits: Vec<LoggedCommit> = Vec::new();
+    let mut held = 0;
     let mut decoder: Option<(Version, ChangesDecoder)> = None;
     for (key, value) in pairs.iter() {
         let (version, _) = range.parse(key).ok_or_else(|| malformed("key"))?;
@@ -124,6 +148,12 @@ fn decode(range: &ChangeLogRange, shard: u8, pairs: &Pairs) -> Result<Vec<Logged
             .as_ref()
             .is_none_or(|(current, _)| *current != version)
         {
+            if held >= CHANGES_PAGE_BYTES {
+                return Ok(DecodedCommits {
+                    commits,
+                    is_cut: true,
+                });
+            }
             decoder = Some((version, ChangesDecoder::new(version)));
         }
         let decoded = decoder
@@ -131,6 +161,7 @@ fn decode(range: &ChangeLogRange, shard: u8, pairs: &Pairs) -> Result<Vec<Logged
             .and_then(|(_, decoder)| decoder.decode(value));
         let (time, mut changes) = decoded.ok_or_else(|| malformed("header"))?;
         let bytes = changes.iter().map(held_bytes).sum();
+        held += bytes;
         match commits.last_mut().filter(|last| last.version == version) {
             Some(commit) => {
                 commit.changes.append(&mut changes);
@@ -146,7 +177,10 @@ fn decode(range: &ChangeLogRange, shard: u8, pairs: &Pairs) -> Result<Vec<Logged
             }),
         }
     }
-    Ok(commits)
+    Ok(DecodedCommits {
+        commits,
+        is_cut: false,
+    })
 }
 
 impl LoggedCommit {
@@ -234,4 +268,62 @@ fn held_bytes(change: &LoggedChange) -> usize {
 
 fn malformed(part: &str) -> Error {
     Error::internal(format!("a malformed {part} in the change log"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::key::{ChangeKind, encode_changes};
+
+    const SHARD: u8 = 3;
+
+    fn version(number: u8) -> Version {
+        Version([0, 0, 0, 0, 0, 0, 0, number, 0, 0])
+    }
+
+    /// The headers of a commit that created documents.
+    fn append_commit(pairs: &mut Pairs, range: &ChangeLogRange, number: u8, documents: i64) {
+        let created = (0..documents).map(|id| LoggedChange {
+            collection: "D".to_owned(),
+            kind: ChangeKind::Created,
+            id: Some(DocumentId::Integer(id)),
+            places: vec![Place::default()],
+            patch: None,
+        });
+        let created: Vec<LoggedChange> = created.collect();
+        let headers = encode_changes(0, created.iter(), CHANGE_HEADER_PIECE_BYTES);
+        for (part, header) in (0..).zip(headers) {
+            pairs.push(&range.key(version(number), part), &header);
+        }
+    }
+
+    /// The number of changes in each decoded commit, and whether there are further commits.
+    fn decoded(documents: &[i64]) -> (Vec<usize>, bool) {
+        let range = ChangeLogRange::new(ChangeLogPart::Headers, SHARD);
+        let mut pairs = Pairs::default();
+        for (number, documents) in (1..).zip(documents) {
+            append_commit(&mut pairs, &range, number, *documents);
+        }
+        let found = decode(&range, SHARD, &pairs).expect("well-formed");
+        let versions = (1..).map(version).take(found.commits.len());
+        assert!(
+            found
+                .commits
+                .iter()
+                .map(|commit| commit.version)
+                .eq(versions)
+        );
+        let changes = found.commits.iter().map(|commit| commit.changes.len());
+        (changes.collect(), found.is_cut)
+    }
+
+    #[test]
+    fn a_page_ends_with_the_commit_that_fills_it() {
+        assert_eq!(decoded(&[]), (vec![], false));
+        assert_eq!(decoded(&[3, 1, 2]), (vec![3, 1, 2], false));
+        // The headers of a commit are decoded together, and are several.
+        assert_eq!(decoded(&[10_000]), (vec![10_000], false));
+        assert_eq!(decoded(&[3, 10_000, 1]), (vec![3, 10_000], true));
+        assert_eq!(decoded(&[10_000, 10_000, 10_000]), (vec![10_000], true));
+    }
 }
