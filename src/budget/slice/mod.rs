@@ -8,7 +8,7 @@
 //! wait continue in the order in which they began to ([`WaitingParts`]).
 //!
 //! A task is not ready again at once when its parts wake each other: it continues in its slice, and then waits
-//! until the scheduler has polled the other tasks and has looked for what has arrived ([`TaskWaker`]).
+//! until the scheduler has polled the other tasks and has checked what has arrived ([`TaskWaker`]).
 //!
 //! The first slice of a task that did not wait for one is longer than the next ones. Most requests end in it. What
 //! others read in the meantime would replace what they have read in the caches of the processor.

@@ -28,8 +28,12 @@ pub async fn is_there(read: &dyn Read, collection: &str) -> Result<bool> {
 }
 
 async fn any_has_key(read: &dyn Read, ranges: &[FamilyRange]) -> Result<bool> {
-    let mut have_keys = have_keys(read, ranges).await;
-    have_keys.try_fold(false, |found, has_key| Ok(found || has_key?))
+    for has_key in have_keys(read, ranges).await {
+        if has_key? {
+            return Ok(true);
+        }
+    }
+    Ok(false)
 }
 
 /// Whether each range has a key.
