@@ -391,7 +391,7 @@ pub const CHANGES_RECENT_BYTES_MAX: usize = 8 << 20;
 pub const CHANGES_PAGES_READ_AT_ONCE: usize = 2;
 /// Pages of the stored change log that are kept for subscribers that resume at the same position.
 pub const CHANGES_PAGES_KEPT_MAX: usize = 4;
-/// Memory of the decoded commits of a shard with which a page of the stored change log ends, in bytes.
+/// Memory of the decoded commits with which a page of the stored change log ends, in bytes.
 pub const CHANGES_PAGE_BYTES: usize = 1 << 20;
 /// Memory for decoded changes that followers always have together, in bytes, besides the recent ones.
 /// They have a quarter of [`Bounds::held_bytes`] if that is more and requests do not need it. Past

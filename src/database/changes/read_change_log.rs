@@ -12,7 +12,7 @@ use crate::document::path::{Place, Segment};
 use crate::error::{Error, Result};
 use crate::key::{ChangeLogPart, ChangeLogRange, ChangesDecoder, Family, LoggedChange, Version};
 use crate::limits::{CHANGE_HEADER_PIECE_BYTES, CHANGE_SHARDS, CHANGES_PAGE_BYTES, PIECE_BYTES};
-use crate::store::{Batches, Pairs, RangeRead, Read};
+use crate::store::{Batches, Pairs, RangeRead, Read, RoundBatch};
 
 /// A commit in the change log.
 #[derive(Debug)]
@@ -51,15 +51,14 @@ pub(crate) enum Start {
     At(Version),
 }
 
-/// Reads the first commits from `start` on: of each shard the first batch, or less of it if its commits take
-/// much memory.
+/// Reads the first commits from `start` on: those in the first batch of each shard, up to the commit with which
+/// they take [`CHANGES_PAGE_BYTES`]. A follower of commits with thousands of changes uses them for long, and may
+/// have to read them again.
 ///
 /// # Errors
 /// `INTERNAL`: an entry is malformed. Errors of the store.
 pub(crate) async fn read_commits(read: &dyn Read, start: Start) -> Result<CommitPage> {
-    let shards: Vec<ChangeLogRange> = (0..CHANGE_SHARDS)
-        .map(|shard| ChangeLogRange::new(ChangeLogPart::Headers, shard))
-        .collect();
+    let shards: Vec<ChangeLogRange> = (0..CHANGE_SHARDS).map(headers_of).collect();
     let bounds: Vec<_> = shards
         .iter()
         .map(|range| match start {
@@ -74,112 +73,144 @@ pub(crate) async fn read_commits(read: &dyn Read, start: Start) -> Result<Commit
     let horizon = Family::ChangeHorizon.key()?;
     let (horizon, round) = join(read.get(&horizon), read.ranges(&ranges)).await;
     let horizon = horizon_of(horizon?.as_deref())?;
-    let mut commits = Vec::new();
-    let mut complete_to: Option<Version> = None;
-    for ((shard, range), batch) in (0..).zip(&shards).zip(round.into_batches()) {
-        let batch = batch?;
-        let mut found = decode(range, shard, &batch.pairs)?;
-        if batch.more
-            && !found.is_cut
-            && let Some(last) = found.commits.pop()
-        {
-            // The last commit may have further headers.
-            let last = whole(read, range, shard, last.version).await?;
-            found.commits.push(last);
-        }
-        if (batch.more || found.is_cut)
-            && let Some(LoggedCommit { version, .. }) = found.commits.last()
-        {
-            complete_to = Some(complete_to.map_or(*version, |to| to.min(*version)));
-        }
-        commits.append(&mut found.commits);
+    let mut entries = Vec::new();
+    for ((shard, range), batch) in (0..).zip(&shards).zip(round.batches) {
+        find_entries(range, shard, &round.pairs, &batch?, &mut entries)?;
     }
-    commits.sort_unstable_by_key(|commit| commit.version);
-    if let Some(to) = complete_to {
-        commits.retain(|commit| commit.version <= to);
+    entries.sort_unstable_by_key(|entry| entry.version);
+    // Only up to the first entry that may have further headers, all commits are known.
+    let known = entries.iter().position(|entry| entry.is_partial);
+    let (complete, partial) = entries.split_at(known.unwrap_or(entries.len()));
+    let mut page = decode_page(&round.pairs, complete)?;
+    if let Some(partial) = partial.first()
+        && !page.is_full()
+    {
+        page.push(read_commit(read, partial).await?);
     }
     Ok(CommitPage {
-        commits,
-        is_last: complete_to.is_none(),
+        is_last: page.commits.len() == entries.len() && partial.is_empty(),
+        commits: page.commits,
         horizon,
     })
 }
 
-/// Reads all headers of one commit.
-async fn whole(
-    read: &dyn Read,
+/// The headers of a shard.
+fn headers_of(shard: u8) -> ChangeLogRange {
+    ChangeLogRange::new(ChangeLogPart::Headers, shard)
+}
+
+/// The headers of one commit, among those that have been read of all shards.
+#[derive(Debug, PartialEq, Eq)]
+struct LogEntry {
+    version: Version,
+    shard: u8,
+    /// The indexes of the headers.
+    headers: Range<usize>,
+    /// Whether the commit may have further headers.
+    is_partial: bool,
+}
+
+/// Finds the entries in a batch of a shard.
+fn find_entries(
     range: &ChangeLogRange,
     shard: u8,
-    version: Version,
-) -> Result<LoggedCommit> {
-    let mut pairs = Pairs::default();
-    let mut batches = Batches::new(read, range.from(version), range.after(version));
-    while let Some(batch) = batches.next().await? {
-        pairs.append(&batch);
-    }
-    let found = decode(range, shard, &pairs)?.commits.pop();
-    found.ok_or_else(|| Error::internal("an entry of the change log has disappeared"))
-}
-
-/// Decoded commits of a shard.
-struct DecodedCommits {
-    commits: Vec<LoggedCommit>,
-    /// Whether the headers have further commits. All that are decoded are whole then.
-    is_cut: bool,
-}
-
-/// Decodes the headers of a shard, up to the commit with which they take [`CHANGES_PAGE_BYTES`]. A follower of
-/// commits with thousands of changes uses them for long, and may have to read them again. Many changes are
-/// decoded on a blocking thread, and at once: the follower uses them before memory is needed for those of others.
-fn decode(range: &ChangeLogRange, shard: u8, pairs: &Pairs) -> Result<DecodedCommits> {
-    if pairs.bytes() > CHANGE_HEADER_PIECE_BYTES {
-        return block_thread(|| decode_here(range, shard, pairs));
-    }
-    decode_here(range, shard, pairs)
-}
-
-fn decode_here(range: &ChangeLogRange, shard: u8, pairs: &Pairs) -> Result<DecodedCommits> {
-    let mut commits: Vec<LoggedCommit> = Vec::new();
-    let mut held = 0;
-    let mut decoder: Option<(Version, ChangesDecoder)> = None;
-    for (key, value) in pairs.iter() {
-        let (version, _) = range.parse(key).ok_or_else(|| malformed("key"))?;
-        if decoder
-            .as_ref()
-            .is_none_or(|(current, _)| *current != version)
-        {
-            if held >= CHANGES_PAGE_BYTES {
-                return Ok(DecodedCommits {
-                    commits,
-                    is_cut: true,
-                });
-            }
-            decoder = Some((version, ChangesDecoder::new(version)));
-        }
-        let decoded = decoder
-            .as_mut()
-            .and_then(|(_, decoder)| decoder.decode(value));
-        let (time, mut changes) = decoded.ok_or_else(|| malformed("header"))?;
-        let bytes = changes.iter().map(held_bytes).sum();
-        held += bytes;
-        match commits.last_mut().filter(|last| last.version == version) {
-            Some(commit) => {
-                commit.changes.append(&mut changes);
-                commit.bytes += bytes;
-            }
-            None => commits.push(LoggedCommit {
+    pairs: &Pairs,
+    batch: &RoundBatch,
+    entries: &mut Vec<LogEntry>,
+) -> Result<()> {
+    let first = entries.len();
+    for index in batch.pairs.clone() {
+        let (version, _) = range
+            .parse(pairs.get(index).0)
+            .ok_or_else(|| malformed("key"))?;
+        match entries[first..].last_mut() {
+            Some(entry) if entry.version == version => entry.headers.end = index + 1,
+            _ => entries.push(LogEntry {
                 version,
-                time,
-                changes,
                 shard,
-                bytes,
-                held: OnceLock::new(),
+                headers: index..index + 1,
+                is_partial: false,
             }),
         }
     }
-    Ok(DecodedCommits {
-        commits,
-        is_cut: false,
+    if let Some(last) = entries[first..].last_mut() {
+        last.is_partial = batch.more;
+    }
+    Ok(())
+}
+
+/// The first commits of a page, and the memory that they take.
+#[derive(Default)]
+struct DecodedCommits {
+    commits: Vec<LoggedCommit>,
+    bytes: usize,
+}
+
+impl DecodedCommits {
+    fn is_full(&self) -> bool {
+        self.bytes >= CHANGES_PAGE_BYTES
+    }
+
+    fn push(&mut self, commit: LoggedCommit) {
+        self.bytes += commit.bytes;
+        self.commits.push(commit);
+    }
+}
+
+/// Decodes entries until a page is full. Many headers are decoded on a blocking thread, and at once: the follower
+/// uses the commits before memory is needed for those of others.
+fn decode_page(pairs: &Pairs, entries: &[LogEntry]) -> Result<DecodedCommits> {
+    let decode = || {
+        let mut page = DecodedCommits::default();
+        for entry in entries {
+            if page.is_full() {
+                break;
+            }
+            page.push(decode_commit(pairs, entry)?);
+        }
+        Ok(page)
+    };
+    if pairs.bytes() > CHANGE_HEADER_PIECE_BYTES {
+        return block_thread(decode);
+    }
+    decode()
+}
+
+/// Reads all headers of a commit, and decodes them.
+async fn read_commit(read: &dyn Read, entry: &LogEntry) -> Result<LoggedCommit> {
+    let range = headers_of(entry.shard);
+    let mut pairs = Pairs::default();
+    let mut batches = Batches::new(read, range.from(entry.version), range.after(entry.version));
+    while let Some(batch) = batches.next().await? {
+        pairs.append(&batch);
+    }
+    let entry = LogEntry {
+        headers: 0..pairs.len(),
+        is_partial: false,
+        ..*entry
+    };
+    block_thread(|| decode_commit(&pairs, &entry))
+}
+
+fn decode_commit(pairs: &Pairs, entry: &LogEntry) -> Result<LoggedCommit> {
+    let mut decoder = ChangesDecoder::new(entry.version);
+    let mut commit_time = None;
+    let mut changes = Vec::new();
+    for index in entry.headers.clone() {
+        let decoded = decoder.decode(pairs.get(index).1);
+        let (time, mut decoded) = decoded.ok_or_else(|| malformed("header"))?;
+        commit_time.get_or_insert(time);
+        changes.append(&mut decoded);
+    }
+    let time =
+        commit_time.ok_or_else(|| Error::internal("an entry of the change log has disappeared"))?;
+    Ok(LoggedCommit {
+        version: entry.version,
+        time,
+        bytes: changes.iter().map(held_bytes).sum(),
+        changes,
+        shard: entry.shard,
+        held: OnceLock::new(),
     })
 }
 
@@ -275,55 +306,91 @@ mod tests {
     use super::*;
     use crate::key::{ChangeKind, encode_changes};
 
-    const SHARD: u8 = 3;
-
     fn version(number: u8) -> Version {
         Version([0, 0, 0, 0, 0, 0, 0, number, 0, 0])
     }
 
-    /// The headers of a commit that created documents.
-    fn append_commit(pairs: &mut Pairs, range: &ChangeLogRange, number: u8, documents: i64) {
-        let created = (0..documents).map(|id| LoggedChange {
-            collection: "D".to_owned(),
-            kind: ChangeKind::Created,
-            id: Some(DocumentId::Integer(id)),
-            places: vec![Place::default()],
-            patch: None,
-        });
-        let created: Vec<LoggedChange> = created.collect();
-        let headers = encode_changes(0, created.iter(), CHANGE_HEADER_PIECE_BYTES);
-        for (part, header) in (0..).zip(headers) {
-            pairs.push(&range.key(version(number), part), &header);
+    /// The headers of commits that created so many documents, in the batch of one shard.
+    fn append_shard(
+        round: &mut (Pairs, Vec<LogEntry>),
+        shard: u8,
+        commits: &[(u8, i64)],
+        more: bool,
+    ) {
+        let (pairs, entries) = round;
+        let range = headers_of(shard);
+        let first = pairs.len();
+        for (number, documents) in commits {
+            let created = (0..*documents).map(|id| LoggedChange {
+                collection: "D".to_owned(),
+                kind: ChangeKind::Created,
+                id: Some(DocumentId::Integer(id)),
+                places: vec![Place::default()],
+                patch: None,
+            });
+            let created: Vec<LoggedChange> = created.collect();
+            let headers = encode_changes(0, created.iter(), CHANGE_HEADER_PIECE_BYTES);
+            for (part, header) in (0..).zip(headers) {
+                pairs.push(&range.key(version(*number), part), &header);
+            }
         }
+        let batch = RoundBatch {
+            pairs: first..pairs.len(),
+            more,
+        };
+        find_entries(&range, shard, pairs, &batch, entries).expect("well-formed keys");
     }
 
-    /// The number of changes in each decoded commit, and whether there are further commits.
-    fn decoded(documents: &[i64]) -> (Vec<usize>, bool) {
-        let range = ChangeLogRange::new(ChangeLogPart::Headers, SHARD);
-        let mut pairs = Pairs::default();
-        for (number, documents) in (1..).zip(documents) {
-            append_commit(&mut pairs, &range, number, *documents);
-        }
-        let found = decode(&range, SHARD, &pairs).expect("well-formed");
-        let versions = (1..).map(version).take(found.commits.len());
-        assert!(
-            found
-                .commits
-                .iter()
-                .map(|commit| commit.version)
-                .eq(versions)
+    #[test]
+    fn entries_are_found_in_each_shard_and_the_last_of_a_batch_may_continue() {
+        let mut round = (Pairs::default(), Vec::new());
+        append_shard(&mut round, 3, &[(1, 1), (4, 10_000)], true);
+        append_shard(&mut round, 5, &[], false);
+        // The same version in the next shard is another entry.
+        append_shard(&mut round, 7, &[(4, 2), (5, 3)], false);
+        let (pairs, entries) = round;
+        let found: Vec<_> = entries
+            .iter()
+            .map(|entry| (entry.version, entry.shard, entry.is_partial))
+            .collect();
+        assert_eq!(
+            found,
+            [
+                (version(1), 3, false),
+                (version(4), 3, true),
+                (version(4), 7, false),
+                (version(5), 7, false),
+            ]
         );
-        let changes = found.commits.iter().map(|commit| commit.changes.len());
-        (changes.collect(), found.is_cut)
+        let large = entries[1].headers.len();
+        assert!(large > 1, "{large} headers");
+        assert_eq!(pairs.len(), large + 3);
+    }
+
+    /// The number of changes in each decoded commit of a page.
+    fn decoded(documents: &[i64]) -> Vec<usize> {
+        let mut round = (Pairs::default(), Vec::new());
+        for (number, documents) in (1..).zip(documents) {
+            append_shard(&mut round, number, &[(number, *documents)], false);
+        }
+        let page = decode_page(&round.0, &round.1).expect("well-formed headers");
+        let held: usize = page.commits.iter().map(|commit| commit.bytes).sum();
+        assert_eq!(held, page.bytes);
+        let versions = (1..).map(version).take(page.commits.len());
+        let commits = page.commits.iter();
+        assert!(commits.map(|commit| commit.version).eq(versions));
+        let commits = page.commits.iter();
+        commits.map(|commit| commit.changes.len()).collect()
     }
 
     #[test]
     fn a_page_ends_with_the_commit_that_fills_it() {
-        assert_eq!(decoded(&[]), (vec![], false));
-        assert_eq!(decoded(&[3, 1, 2]), (vec![3, 1, 2], false));
+        assert_eq!(decoded(&[]), [0; 0]);
+        assert_eq!(decoded(&[3, 1, 2]), [3, 1, 2]);
         // The headers of a commit are decoded together, and are several.
-        assert_eq!(decoded(&[10_000]), (vec![10_000], false));
-        assert_eq!(decoded(&[3, 10_000, 1]), (vec![3, 10_000], true));
-        assert_eq!(decoded(&[10_000, 10_000, 10_000]), (vec![10_000], true));
+        assert_eq!(decoded(&[10_000]), [10_000]);
+        assert_eq!(decoded(&[3, 10_000, 1]), [3, 10_000]);
+        // The bound is one for all shards.
+        assert_eq!(decoded(&[10_000, 10_000, 10_000]), [10_000]);
     }
 }
