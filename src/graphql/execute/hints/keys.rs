@@ -121,11 +121,8 @@ impl HintFinder<'_> {
             is_typed: true,
             is_whole: true,
         };
-        Ok(match self.of_stored(&key).await? {
-            KeyFinding::Stored => None,
-            KeyFinding::Mistaken(hint) => Some(hint),
-            KeyFinding::Unknown { .. } => self.of_rounded(&key).await?,
-        })
+        let finding = self.of_stored(&key).await?;
+        self.of_finding(finding, &key).await
     }
 
     /// The hints for a field `node` that is null.
@@ -181,18 +178,27 @@ impl HintFinder<'_> {
     /// The hint for a key that was not found in a collection. `given` is none if the default
     /// applies.
     async fn of_key(&self, key: MissingKey<'_>, given: Option<&str>) -> Result<Option<Hint>> {
-        match self.of_stored(&key).await? {
+        let finding = self.of_stored(&key).await?;
+        if matches!(
+            finding,
+            KeyFinding::Unknown {
+                in_collection: false
+            }
+        ) {
+            let hint = self.of_collection(key.path.clone(), given).await?;
+            if hint.is_some() {
+                return Ok(hint);
+            }
+        }
+        self.of_finding(finding, &key).await
+    }
+
+    /// The hint for what was found of a key.
+    async fn of_finding(&self, finding: KeyFinding, key: &MissingKey<'_>) -> Result<Option<Hint>> {
+        match finding {
             KeyFinding::Stored => Ok(None),
             KeyFinding::Mistaken(hint) => Ok(Some(hint)),
-            KeyFinding::Unknown { in_collection } => {
-                if !in_collection {
-                    let hint = self.of_collection(key.path.clone(), given).await?;
-                    if hint.is_some() {
-                        return Ok(hint);
-                    }
-                }
-                self.of_rounded(&key).await
-            }
+            KeyFinding::Unknown { .. } => self.of_rounded(key).await,
         }
     }
 
@@ -375,11 +381,8 @@ impl HintFinder<'_> {
                 is_typed: false,
                 is_whole: false,
             };
-            hints.extend(match self.of_stored(&key).await? {
-                KeyFinding::Stored => None,
-                KeyFinding::Mistaken(hint) => Some(hint),
-                KeyFinding::Unknown { .. } => self.of_rounded(&key).await?,
-            });
+            let finding = self.of_stored(&key).await?;
+            hints.extend(self.of_finding(finding, &key).await?);
             if hints.len() == HINTS_MAX {
                 return Ok(hints);
             }
