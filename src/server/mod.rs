@@ -123,7 +123,7 @@ pub async fn serve(database: Database, options: ServeOptions) -> Result<()> {
     failure.map_or(Ok(()), Err)
 }
 
-/// Ends the streams once the server stops. Clients of WebSockets are told so.
+/// Ends the streams once the server stops. Clients of WebSockets get the reason.
 async fn end_streams(streams: &OpenStreams, stop: impl Future<Output = ()>) {
     stop.await;
     streams.stop();

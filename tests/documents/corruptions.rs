@@ -297,7 +297,7 @@ pub(crate) fn damages() -> Vec<Damage> {
             "UNKNOWN_KEY",
         ),
         at_its_key(
-            "a version that goes on",
+            "a version that continues",
             system(&(3, "E", "x", 1)),
             vec![],
             "UNKNOWN_KEY",

@@ -354,7 +354,7 @@ async fn recovers(
     let opened = disk.calls();
     let again = disk.after_crash(chance.random_range(0..=opened), chance);
     let more = [Change::Put("D", 9, "1".to_owned())];
-    write(&database, &more).await.expect("it goes on");
+    write(&database, &more).await.expect("it continues");
     state(&database, case).await;
     drop(database);
 

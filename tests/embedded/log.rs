@@ -355,7 +355,7 @@ fn crash(machine: &Machine, chance: &mut StdRng) -> Image {
 }
 
 /// Space is allocated before a commit is accepted. A full disk rejects the transaction, and the store
-/// goes on.
+/// continues.
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_disk_rejects_transactions_and_keeps_the_store() {
     let machine = Machine::new();

@@ -124,7 +124,7 @@ async fn write(client: Client, over: Arc<AtomicBool>) {
 
 /// Leaves the cluster time for the check.
 const WRITER_PAUSE: Duration = Duration::from_millis(20);
-/// Enough to go on with a check.
+/// Enough to continue a check.
 const TIME_LEFT_MIN: Duration = Duration::from_millis(500);
 
 /// A store whose snapshots are so old that the cluster soon drops them.

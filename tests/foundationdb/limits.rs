@@ -213,7 +213,7 @@ async fn scans_continue_after_their_snapshot_expires() {
     sleep(CLUSTER_SNAPSHOT_TIME_MAX + Duration::from_secs(1)).await;
     // Concurrent writes before and after the position of the scan.
     put(&database, [(3, 1), (3_999, 1), (4_000, 1)].into_iter()).await;
-    while let Some(scanned) = scan.next().await.expect("it goes on") {
+    while let Some(scanned) = scan.next().await.expect("it continues") {
         found.push(scanned.expect("ours"));
     }
     assert_eq!(found.len(), 4_001, "none is missing and none comes twice");

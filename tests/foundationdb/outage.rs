@@ -115,7 +115,7 @@ async fn acknowledged_writes_survive_the_loss_of_one_of_three_processes() {
     cluster.kill(2);
     add_one(&store, seconds(60), |_| {})
         .await
-        .expect("the others go on");
+        .expect("the others continue");
     sleep(Duration::from_secs(1)).await;
     done.store(true, Ordering::Release);
     let acknowledged = writers.join_all().await.concat();
@@ -134,7 +134,7 @@ async fn a_cluster_without_its_majority_is_not_ready_until_it_commits() {
     cluster.pause(1);
     cluster.pause(2);
     sleep(CLUSTER_READY_KEPT_TIME).await;
-    // Longer than the cluster goes on with what it knew before.
+    // Longer than the cluster uses what it knew before.
     let deadline = seconds(20);
     while Instant::now() < deadline {
         let ready = store.ready().await;

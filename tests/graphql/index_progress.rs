@@ -74,7 +74,7 @@ async fn a_build_has_the_number_of_documents_that_it_has_processed() {
         assert_eq!(progress(&client).await, expected);
         assert_eq!(create(&client).await, json!(["BUILDING", done]));
         if done < DOCUMENTS {
-            // Another server goes on.
+            // Another server continues.
             end_lease(&client).await;
             builder = Builder::new(client.database.clone());
         }

@@ -77,7 +77,7 @@ async fn queries_never_see_half_of_a_transaction() {
         assert!(
             seen.last()
                 .is_none_or(|last| last.as_u64() <= a["value"].as_u64()),
-            "time goes on"
+            "time passes"
         );
         seen.push(a["value"].clone());
     }

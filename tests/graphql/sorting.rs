@@ -212,7 +212,7 @@ async fn cursors_of_long_strings_outlive_their_documents() {
         .await;
     assert_eq!(after(&client, &cursor).await.0, rest);
     client.mutate("deleteDocument(id: \"c\") { key }").await;
-    // Nothing tells whether `d` is before or after it.
+    // Nothing determines whether `d` is before or after it.
     let (code, message) = client.error(AFTER, json!({"after": cursor})).await;
     assert_eq!(code, "BAD_USER_INPUT");
     assert!(

@@ -357,7 +357,7 @@ async fn subscriptions_do_not_keep_replaced_schemas() {
         assert_eq!(live.next().await, json!({"data": {"d": {&name: 0}}}));
         open.push((name, live));
     }
-    // Each goes on with the names that it was sent with.
+    // Each continues with the names that it was sent with.
     client
         .mutate(r#"replaceDocument(id: 1, path: "/a", document: 5) { key }"#)
         .await;

@@ -800,7 +800,7 @@ async fn a_compatible_type_needs_no_check() {
         (&set["effect"], &set["state"]),
         (&json!("NEEDS_CHECK"), &json!("CHECKING"))
     );
-    // A wider type while the check has found nothing goes on with it.
+    // A wider type while the check has found nothing continues it.
     let set = set_type(&client, "D", &wider).await;
     assert_eq!(
         (&set["effect"], &set["state"]),

@@ -1,5 +1,5 @@
 //! Many subscriptions that differ, each with large variables or a large plan. They count towards
-//! `--held-bytes-max` as long as they are open: those that exceed it are refused, the others go on.
+//! `--held-bytes-max` as long as they are open: those that exceed it are refused, the others continue.
 
 use std::time::{Duration, Instant};
 

@@ -214,7 +214,7 @@ fn documented_positions_of_index_builds_are_stored_and_continued() {
         let old = pack(&(&name[..], owner, expiry, position));
         assert!(counted.len() > old.len());
         write(&database, &build_key(), &old).await;
-        builder.finish().await.expect("the build goes on");
+        builder.finish().await.expect("the build continues");
         assert_eq!(build_value(&database).await, None);
         let snapshot = database.snapshot().await.expect("a snapshot");
         let found = indexes(&*snapshot, "D").await.expect("indexes");

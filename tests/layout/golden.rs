@@ -2,7 +2,7 @@
 //!
 //! `> COLLECTION ID JSON` is stored, and below it stand its pairs, or the error that refuses it.
 //! In the JSON `«x×3»` stands for `xxx`, and `«2^2040-1»` for that number. Run with
-//! `UPDATE_GOLDEN=1` to write the file anew, and read the difference.
+//! `UPDATE_GOLDEN=1` to rewrite the file, and read the difference.
 
 use num_bigint::BigInt;
 use phyllo::document::id::DocumentId;

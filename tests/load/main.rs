@@ -1,7 +1,7 @@
 //! The server under load: mixed traffic of every kind, stops in the middle of it, and thousands of
 //! connections at rest. Mixed traffic is a long test.
 //!
-//! Mixed traffic goes on for a minute, or for as many seconds as `PHYLLO_LOAD_SECONDS` says. It
+//! Mixed traffic lasts a minute, or for as many seconds as `PHYLLO_LOAD_SECONDS` says. It
 //! comes from autocannon, a package of npm; if that cannot be installed, the test is skipped.
 
 mod client;

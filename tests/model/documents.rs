@@ -77,7 +77,7 @@ impl Documents {
     }
 }
 
-/// What stands at a path in list form.
+/// What is stored at a path in list form.
 pub(crate) fn at<'v>(document: &'v Value, path: &[Value]) -> Option<&'v Value> {
     path.iter()
         .try_fold(document, |value, segment| match (value, segment) {
@@ -110,7 +110,7 @@ pub(crate) fn as_a_pointer_means(document: Option<&Value>, path: Vec<Value>) -> 
     path.into_iter().map(step).collect()
 }
 
-/// One of the paths at which something stands.
+/// One of the paths at which something is stored.
 pub(crate) fn some_path(document: &Value, pick: usize) -> Vec<Value> {
     let mut paths = Vec::new();
     collect(document, &mut Vec::new(), &mut paths);

@@ -159,7 +159,7 @@ impl Parser<'_> {
             let end = !self.accept(",");
             assert!(
                 !end || self.rest().starts_with(']'),
-                "an array goes on or ends"
+                "an array continues or ends"
             );
         }
         Json::Array(elements)
@@ -179,7 +179,7 @@ impl Parser<'_> {
             let end = !self.accept(",");
             assert!(
                 !end || self.rest().starts_with('}'),
-                "an object goes on or ends"
+                "an object continues or ends"
             );
         }
         Json::Object(members)

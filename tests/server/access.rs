@@ -125,7 +125,7 @@ fn wait_for(server: &Server, token: &str, status: u16) {
         }
         sleep(Duration::from_millis(100));
     }
-    panic!("the file was not read anew");
+    panic!("the file was not reloaded");
 }
 
 #[test]

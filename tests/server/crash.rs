@@ -231,7 +231,7 @@ fn kills_lose_no_acknowledged_operation_and_leave_no_partial_one() {
         assert!(before == after || before + 1 == after);
     }
     follow(&server, "counts", &mut counts);
-    // From the beginning, the log tells the same.
+    // From the beginning, the log has the same.
     let mut again = Replay::default();
     follow(&server, "D", &mut again);
 }

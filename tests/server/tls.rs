@@ -176,7 +176,7 @@ fn graphql_is_served_over_tls_1_2_and_1_3_but_not_in_clear_text() {
         !String::from_utf8_lossy(&answer).contains("HTTP"),
         "{answer:?}"
     );
-    identity.query(&server).expect("it goes on");
+    identity.query(&server).expect("it continues");
 }
 
 #[tokio::test]

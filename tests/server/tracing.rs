@@ -124,7 +124,7 @@ fn traces_have_spans_for_operations_and_store_accesses() {
     assert_eq!(
         hex(&http.trace_id),
         trace,
-        "the trace that the client began goes on"
+        "the trace that the client began continues"
     );
     assert_eq!(
         http.parent_span_id,

@@ -1,4 +1,4 @@
-//! Validates random changes by what they touch, and compares with validating the whole document anew.
+//! Validates random changes by what they touch, and compares with validating the whole document.
 
 use phyllo::budget::{Budget, Steps};
 use phyllo::document::path::{Place, Segment};

@@ -49,7 +49,7 @@ impl UnreadBytes {
 
     /// The connection waits for a head, because the response before was sent.
     pub(super) fn begin_head(&self) {
-        // Earlier bytes belong to the previous request or cannot be told apart from it.
+        // Earlier bytes belong to the previous request or cannot be distinguished from it.
         self.came.store(false, Relaxed);
         self.client().ends();
         self.share.clear();

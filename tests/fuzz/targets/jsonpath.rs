@@ -65,7 +65,7 @@ fn check_on(document: &Tree, query: &Query) {
         }
     };
     for (place, value) in &selected {
-        let found = below.at(place).expect("something stands there");
+        let found = below.at(place).expect("something is stored there");
         assert!(std::ptr::eq(found, *value));
     }
     if let Some(steps) = query.simple() {

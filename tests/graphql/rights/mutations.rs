@@ -85,7 +85,7 @@ async fn a_change_needs_the_right_to_write_its_place() {
         r#"deleteDocument(collection: "notes", id: "a") { deleted }"#,
         r#"deleteDocument(collection: "notes", id: "a", path: "/hidden/pin") { deleted }"#,
         r#"incrementDocument(collection: "notes", id: "a", path: "/hidden/pin") { key }"#,
-        // The error of an increment tells something of the value.
+        // The error of an increment reveals something of the value.
         r#"incrementDocument(collection: "notes", id: "b", path: "/open/n") { key }"#,
         r#"insertDocument(collection: "notes", id: "c", document: 1) { key }"#,
         r#"appendDocument(collection: "notes", document: 1) { key }"#,

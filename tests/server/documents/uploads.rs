@@ -275,7 +275,7 @@ fn an_endless_body_takes_bounded_memory_and_reports_progress() {
         let lines = line.repeat(20);
         while chunk(&mut sender, lines.as_bytes()) {}
     });
-    // The report begins while the body goes on.
+    // The report begins while the body continues.
     let begin = Instant::now();
     let mut received = String::new();
     while received.matches("\"lines\"").count() < 20 {

@@ -1,4 +1,4 @@
-//! The keys of an identity provider, made anew for each run, and the tokens that it signs.
+//! The keys of an identity provider, generated for each run, and the tokens that it signs.
 
 use std::sync::LazyLock;
 use std::time::{SystemTime, UNIX_EPOCH};

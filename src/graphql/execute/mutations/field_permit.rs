@@ -93,7 +93,7 @@ impl FieldPermit {
                 creates = !exists && self.creation.is_some();
             }
             match (&self.changed, &self.creation) {
-                // Not told apart from a document that does not pass.
+                // Not distinguished from a document that does not pass.
                 (Some(changed), Some(Creation::Refused(_))) if creates => {
                     return Err(changed.refusal.clone());
                 }

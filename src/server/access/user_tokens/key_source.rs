@@ -57,7 +57,7 @@ impl KeysInForce {
 }
 
 impl KeySource {
-    /// The keys of a file. `changed` is told when others are in force.
+    /// The keys of a file. `changed` is notified when others are in force.
     ///
     /// # Errors
     /// `UNAVAILABLE`: the file cannot be read. `BAD_USER_INPUT`: it is not a key set.

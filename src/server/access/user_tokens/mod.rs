@@ -86,7 +86,7 @@ pub(crate) enum NotAccepted {
 }
 
 impl UserTokens {
-    /// Reads the keys of a file. The keys of a URL are fetched later. `changed` is told when other keys
+    /// Reads the keys of a file. The keys of a URL are fetched later. `changed` is notified when other keys
     /// are in force.
     ///
     /// # Errors

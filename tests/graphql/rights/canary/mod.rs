@@ -1,5 +1,5 @@
 //! Random rules and callers, compared with an oracle that knows nothing of the program. Every leaf of a document is
-//! a unique canary, so whatever a response tells is found in its text.
+//! a unique canary, so whatever a response reveals is found in its text.
 
 mod documents;
 mod followed;
