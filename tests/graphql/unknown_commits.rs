@@ -18,7 +18,7 @@ cases!(threads[changes_of_unknown_commits_are_told_once_and_in_order]);
 
 const WRITERS: u64 = 4;
 /// The keys of the documents that all writers change.
-const KEYS: u32 = 4;
+const KEYS: u32 = 8;
 const CHANGES: &str = "cursor version kind key patch resync";
 /// Those who resume at the same time.
 const RESUMED: usize = 3;

@@ -57,12 +57,30 @@ async fn a_body_is_retried_after_a_conflicting_read(fresh: Fresh) {
 }
 
 async fn attempts_are_limited(fresh: Fresh) {
-    let faulty = injected(&fresh, Fault::Commit(ErrorKind::Conflict), usize::MAX);
-    let tries = Tries::default();
-    let error = tries.add_one(&faulty, late()).await.err();
-    assert_eq!(error.expect("no try succeeds").kind(), ErrorKind::Conflict);
-    assert_eq!(tries.count(), TRANSACTION_TRIES_MAX);
-    assert_eq!(fresh.all().await, []);
+    let unknown = Fault::CommitUnknown {
+        takes_effect: false,
+    };
+    for (fault, kind, why) in [
+        (
+            Fault::Commit(ErrorKind::Conflict),
+            ErrorKind::Conflict,
+            "injected",
+        ),
+        (
+            unknown,
+            ErrorKind::OutcomeUnknown,
+            "20 tries of the operation failed",
+        ),
+    ] {
+        let faulty = injected(&fresh, fault, usize::MAX);
+        let tries = Tries::default();
+        let error = tries.add_one(&faulty, late()).await.err();
+        let error = error.expect("no try succeeds");
+        assert_eq!(error.kind(), kind);
+        assert!(error.message().contains(why), "{}", error.message());
+        assert_eq!(tries.count(), TRANSACTION_TRIES_MAX);
+        assert_eq!(fresh.all().await, []);
+    }
 }
 
 async fn only_conflicts_are_retried(fresh: Fresh) {

@@ -72,12 +72,13 @@ pub async fn transact<T: Send>(
             Tried::Again(error, failed) => (error, failed),
         };
         if tries.number >= TRANSACTION_TRIES_MAX as u64 {
-            return Err(tries.given_up(error));
+            let why = format!("{TRANSACTION_TRIES_MAX} tries of the operation failed");
+            return Err(tries.given_up(&why, error));
         }
         match within(deadline, tries.pause(failed)).await {
             Ok(begun) => next = begun,
             Err(_) if tries.in_doubt() && Instant::now() < deadline => {}
-            Err(error) => return Err(tries.given_up(error)),
+            Err(error) => return Err(tries.given_up(OUT_OF_TIME, error)),
         }
     }
 }
@@ -106,9 +107,9 @@ impl<T: Send> Tries<'_, T> {
     }
 
     /// The error to return if no time or no try is left.
-    fn given_up(&self, error: Error) -> Error {
+    fn given_up(&self, why: &str, error: Error) -> Error {
         if self.in_doubt() {
-            return UnknownCommit::<T>::error(&error);
+            return outcome_unknown(why, &error);
         }
         error
     }
@@ -270,9 +271,8 @@ async fn within<T>(deadline: Instant, work: impl Future<Output = Result<T>>) -> 
         .unwrap_or_else(|_| Err(out_of_time()))
 }
 
+const OUT_OF_TIME: &str = "the operation exceeded its time limit";
+
 fn out_of_time() -> Error {
-    Error::timeout(
-        None,
-        "the operation exceeded its time limit; nothing was written",
-    )
+    Error::timeout(None, format!("{OUT_OF_TIME}; nothing was written"))
 }

@@ -82,11 +82,6 @@ impl<T> UnknownCommit<T> {
             transaction.clear_range(&begin, &end);
         }
     }
-
-    /// The error if the outcome stays unknown.
-    pub(super) fn error(last: &Error) -> Error {
-        outcome_unknown("the operation exceeded its time limit", last)
-    }
 }
 
 /// The error of an operation whose outcome cannot be determined.
