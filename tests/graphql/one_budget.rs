@@ -160,6 +160,22 @@ async fn equal_fields_read_once() {
         assert_eq!(fields["f0"], fields["f9"], "{found}");
         assert_eq!(several, one, "{field}");
     }
+    // Also in fields of their own.
+    let text = "\u{e9}".repeat(100_000);
+    client
+        .insert("text", json!({"text": text, "o": [text]}))
+        .await;
+    for (path, length) in [("/text", 100_000), ("/o/0", 100_000), ("/o", 1), ("", 2)] {
+        let document = |at| format!("f{at}: document(id: \"text\", path: {path:?}) {{ length }}");
+        let documents = |times: usize| {
+            let fields: Vec<String> = (0..times).map(document).collect();
+            format!("{{ {} }}", fields.join(" "))
+        };
+        let (one, _) = pairs_of(&client, &documents(1), NONE).await;
+        let (several, found) = pairs_of(&client, &documents(10), NONE).await;
+        assert_eq!(found["data"]["f9"], json!({"length": length}), "{path}");
+        assert_eq!(several, one, "{path}");
+    }
     let aggregate = "aggregate { groupCount groups { count sum(of: \"$.a\") } }";
     let (one, _) = pairs_of(&client, &format!("{{ {aggregate} }}"), NONE).await;
     let query = format!("{{ a: {aggregate} b: {aggregate} c: {aggregate} }}");

@@ -1,5 +1,5 @@
-//! The way from lists to ranges: a loader of pages of children and of lengths. The keys of a round are
-//! loaded together, and equal keys once.
+//! The way from lists and strings to ranges: a loader of pages of children and of lengths. The keys of a
+//! round are loaded together, and equal keys once.
 
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -9,10 +9,12 @@ use futures::future::BoxFuture;
 use futures::stream::{self, StreamExt as _};
 
 use crate::budget::OwnedList;
-use crate::database::{self, Child, Children, ChildrenPage, DocumentKey};
-use crate::document::path::Place;
+use crate::database::{
+    self, Answer, Child, Children, ChildrenPage, DocumentKey, Extent, ReadRequest, load,
+};
+use crate::document::path::{Path, Place};
 use crate::error::{Error, Result};
-use crate::graphql::context::request_budget::RequestBudget;
+use crate::graphql::context::request_budget::{RequestBudget, mismatch};
 use crate::limits::PAGES_AT_ONCE;
 use crate::store::Read;
 
@@ -21,8 +23,17 @@ use crate::store::Read;
 pub(crate) struct ListKey {
     pub(crate) document: Arc<DocumentKey>,
     pub(crate) place: Place,
-    /// The page of children; none for the number of members.
-    pub(crate) page: Option<ChildrenPage>,
+    pub(crate) of: ListPart,
+}
+
+/// What is read of a value.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum ListPart {
+    Children(ChildrenPage),
+    /// The number of members of an object.
+    Members,
+    /// The number of characters of the string at this path.
+    Characters(Path),
 }
 
 /// What a key has.
@@ -30,7 +41,8 @@ pub(crate) struct ListKey {
 pub(crate) enum LoadedList {
     /// The children of a page, and whether there are more.
     Children(Arc<OwnedList<Child>>, bool),
-    Members(u64),
+    /// None for values that have none.
+    Length(Option<u64>),
 }
 
 /// Loads lists from one snapshot or transaction.
@@ -44,15 +56,27 @@ impl ListLoader {
         let ListKey {
             document,
             place,
-            page,
+            of,
         } = key;
         self.request_budget.check()?;
-        let Some(page) = page else {
-            let budget = self.request_budget.budget();
-            let members = database::length(&*self.read, document, place, budget);
-            return Ok(LoadedList::Members(members.await?));
-        };
+        let budget = self.request_budget.budget();
         let memory = &self.request_budget.memory;
+        let page = match of {
+            ListPart::Children(page) => page,
+            ListPart::Members => {
+                let members = database::length(&*self.read, document, place, budget).await?;
+                return Ok(LoadedList::Length(Some(members)));
+            }
+            ListPart::Characters(path) => {
+                let text = ReadRequest::Value(document.clone(), path.clone(), Extent::Whole);
+                let text = load(&*self.read, &[&text], memory).await.pop();
+                let Answer::Value(Some(text)) = text.ok_or_else(mismatch)?? else {
+                    return Err(mismatch());
+                };
+                let length = budget.compute(|steps| text.characters(steps)).await?;
+                return Ok(LoadedList::Length(length));
+            }
+        };
         let found = database::children(&*self.read, document, place, page, memory);
         let Children { page, more } = found.await?;
         Ok(LoadedList::Children(page.into(), more))

@@ -17,7 +17,7 @@ use super::element::Element;
 use super::finder::{Finder, ValuePlace};
 use super::followed::{FollowedDocuments, Walk, follow};
 use super::found::{Found, Instance};
-use super::list_loader::{ListKey, LoadedList};
+use super::list_loader::{ListKey, ListPart, LoadedList};
 use super::referring::find_referring;
 use super::selected::{LengthOf, length, select};
 use crate::budget::{OwnedList, in_turns, turn};
@@ -41,7 +41,7 @@ pub(crate) struct Rounds<'a>(pub(crate) OwnedList<Instance<'a>>);
 /// The result of a lookup, before lists are loaded.
 enum LookedUp<'a> {
     Found(Found<'a>),
-    /// The children with this key, or the number of members.
+    /// The children with this key, or a length.
     List(ListKey, Option<AskedChildren>),
     /// The documents to which a reference leads.
     Walk(Walk),
@@ -65,7 +65,7 @@ impl<'a> LookedUp<'a> {
             (LoadedList::Children(page, more), Some(asked)) => {
                 Ok(Found::Children(asked.found(page, more)?))
             }
-            (LoadedList::Members(members), None) => Ok(Found::Length(Some(members))),
+            (LoadedList::Length(length), None) => Ok(Found::Length(length)),
             _ => Err(mismatch()),
         }
     }
@@ -280,11 +280,11 @@ impl<'a> Rounds<'a> {
                 let at = (&document, &base);
                 match Box::pin(length(&element, of, (*first, *last), at, finder)).await? {
                     LengthOf::Known(length) => Found::Length(length),
-                    LengthOf::Object => {
+                    LengthOf::Unread(of) => {
                         let key = ListKey {
                             document,
                             place: base.place,
-                            page: None,
+                            of,
                         };
                         return Ok(LookedUp::List(key, None));
                     }
@@ -469,7 +469,7 @@ async fn look_up_children<'a>(
         let key = ListKey {
             document,
             place: base.place,
-            page: Some(asked.page.clone()),
+            of: ListPart::Children(asked.page.clone()),
         };
         return Ok(LookedUp::List(key, Some(asked)));
     };

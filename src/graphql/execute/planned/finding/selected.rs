@@ -9,8 +9,9 @@ use futures::future::BoxFuture;
 
 use super::element::{ContainedValue, Element};
 use super::finder::{Finder, ValuePlace};
+use super::list_loader::ListPart;
 use crate::database::{
-    Answer, DocumentKey, Extent, PartReads, QuerySelection, ReadRequest, Value, load, members,
+    Answer, DocumentKey, PartReads, QuerySelection, ReadRequest, Value, load, members,
 };
 use crate::document::jsonpath::Query;
 use crate::document::leaf::{Kind, abridged};
@@ -112,8 +113,8 @@ async fn values(requests: Vec<ReadRequest>, finder: &Finder<'_>) -> Result<Vec<O
 pub(crate) enum LengthOf {
     /// None for values that have none.
     Known(Option<u64>),
-    /// The object at the place has not been read as a whole.
-    Object,
+    /// The value has not been read as a whole.
+    Unread(ListPart),
 }
 
 /// The length of an array, an object or a string.
@@ -127,29 +128,26 @@ pub(crate) async fn length(
     (document, at): (&Arc<DocumentKey>, &ValuePlace),
     finder: &Finder<'_>,
 ) -> Result<LengthOf> {
-    let budget = finder.request_budget.budget();
     let part = element.part(first.read, document)?.ok_or_else(mismatch)?;
-    let reads = &finder.bound.scopes[element.scope].reads;
+    let whole = || element.whole(&finder.bound.scopes[element.scope].reads, of, document);
     let length = match part.kind()? {
         Kind::Array => {
             let last = element.part(last.read, document)?.ok_or_else(mismatch)?;
-            last.elements().map(Some)?
+            Some(last.elements()?)
         }
         Kind::Object => {
             finder.request_budget.places(1)?;
-            let Some(whole) = element.whole(reads, of, document) else {
-                return Ok(LengthOf::Object);
+            let Some(whole) = whole() else {
+                return Ok(LengthOf::Unread(ListPart::Members));
             };
             Some(members(&whole)?)
         }
         Kind::String => {
-            let whole = if let Some(whole) = element.whole(reads, of, document) {
-                whole
-            } else {
-                let read = ReadRequest::Value(document.clone(), at.path.clone(), Extent::Whole);
-                let whole = values(vec![read], finder).await?.pop();
-                whole.flatten().ok_or_else(mismatch)?
+            let Some(whole) = whole() else {
+                finder.request_budget.places(1)?;
+                return Ok(LengthOf::Unread(ListPart::Characters(at.path.clone())));
             };
+            let budget = finder.request_budget.budget();
             budget.compute(|steps| whole.characters(steps)).await?
         }
         Kind::Number | Kind::Boolean | Kind::Null => None,
