@@ -32,8 +32,8 @@ pub(crate) enum ListPart {
     Children(ChildrenPage),
     /// The number of members of an object.
     Members,
-    /// The number of characters of the string at this path.
-    Characters(Path),
+    /// The number of characters of a string.
+    Characters,
 }
 
 /// What a key has.
@@ -67,8 +67,9 @@ impl ListLoader {
                 let members = database::length(&*self.read, document, place, budget).await?;
                 return Ok(LoadedList::Length(Some(members)));
             }
-            ListPart::Characters(path) => {
-                let text = ReadRequest::Value(document.clone(), path.clone(), Extent::Whole);
+            ListPart::Characters => {
+                let path = Path::from(place);
+                let text = ReadRequest::Value(document.clone(), path, Extent::Whole);
                 let text = load(&*self.read, &[&text], memory).await.pop();
                 let Answer::Value(Some(text)) = text.ok_or_else(mismatch)?? else {
                     return Err(mismatch());

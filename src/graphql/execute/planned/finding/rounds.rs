@@ -277,8 +277,8 @@ impl<'a> Rounds<'a> {
                 let Some((document, base)) = self.value(finder, &element, of, *around)? else {
                     return Ok(Found::Nothing.into());
                 };
-                let at = (&document, &base);
-                match Box::pin(length(&element, of, (*first, *last), at, finder)).await? {
+                let length = length(&element, of, (*first, *last), &document, finder);
+                match Box::pin(length).await? {
                     LengthOf::Known(length) => Found::Length(length),
                     LengthOf::Unread(of) => {
                         let key = ListKey {

@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use futures::future::BoxFuture;
 
 use super::element::{ContainedValue, Element};
-use super::finder::{Finder, ValuePlace};
+use super::finder::Finder;
 use super::list_loader::ListPart;
 use crate::database::{
     Answer, DocumentKey, PartReads, QuerySelection, ReadRequest, Value, load, members,
@@ -125,7 +125,7 @@ pub(crate) async fn length(
     element: &Element<'_>,
     of: &ValueAt<'_>,
     (first, last): (ReadAt, ReadAt),
-    (document, at): (&Arc<DocumentKey>, &ValuePlace),
+    document: &Arc<DocumentKey>,
     finder: &Finder<'_>,
 ) -> Result<LengthOf> {
     let part = element.part(first.read, document)?.ok_or_else(mismatch)?;
@@ -145,7 +145,8 @@ pub(crate) async fn length(
         Kind::String => {
             let Some(whole) = whole() else {
                 finder.request_budget.places(1)?;
-                return Ok(LengthOf::Unread(ListPart::Characters(at.path.clone())));
+                finder.request_budget.memory.hold(HELD_PER_READ)?;
+                return Ok(LengthOf::Unread(ListPart::Characters));
             };
             let budget = finder.request_budget.budget();
             budget.compute(|steps| whole.characters(steps)).await?
